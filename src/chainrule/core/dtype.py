@@ -39,7 +39,7 @@ class dtype:
         self.__setattr__(name, None)
 
     def __getattr__(self, name):
-        # Reached only for what a slot does not hold: the array types that NumPy itself lacks are looked for on first use.
+        # Reached only for what a slot does not hold: array types that NumPy lacks are looked for on first use.
         if name == "numpy":
             return _find_numpy(self)
         raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
@@ -173,8 +173,9 @@ class _FromNumpy(dict):
             _find_numpy(bfloat16)
             return bfloat16
         raise TypeError(
-            f"can't convert np.ndarray of type numpy.{key.type.__name__}. The only supported types are: float64, float32, "
-            "float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
+            f"can't convert np.ndarray of type numpy.{key.type.__name__}. The only supported types are: float64, "
+            "float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, "
+            "uint32, uint16, uint8, and bool."
         )
 
 
