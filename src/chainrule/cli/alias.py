@@ -37,7 +37,7 @@ class TorchFinder:
             return None
         real_name = "chainrule" + fullname.removeprefix("torch")
         if real_name in sys.modules or PathFinder.find_spec(real_name, path) is not None:
-            return ModuleSpec(fullname, AliasLoader(real_name))
+            return ModuleSpec(fullname, AliasLoader(real_name))  # type: ignore[arg-type]  # a loader by its methods
         # importlib.util.find_spec asks whether a module exists and wants None; an import statement wants the reason.
         if sys._getframe(2).f_code.co_name == "_find_and_load_unlocked":
             raise missing_module(fullname)

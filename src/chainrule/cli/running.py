@@ -5,7 +5,6 @@ leaves this process as it would leave a plain one. Only the traceback is shorten
 """
 
 import builtins
-import importlib.util
 import io
 import os
 import sys
@@ -17,10 +16,10 @@ from chainrule.cli import alias
 
 def run_path(path: str, arguments: list[str]) -> int:
     """Run a file, or the __main__.py of a folder or zip file."""
-    importer = importer_for(path)
+    location = os.path.abspath(path)
+    importer = importer_for(location)
     if importer is not None:
         return run_container(path, importer, arguments)
-    location = os.path.abspath(path)
     try:
         with io.open_code(location) as file:
             source = file.read()
@@ -35,7 +34,7 @@ def run_container(path: str, importer, arguments: list[str]) -> int:
     spec = importer.find_spec("__main__")
     if spec is None:
         return complain(f"can't find a __main__.py in {path!r}", 1)
-    set_command_line(path, path, arguments, always=True)
+    set_command_line(path, os.path.abspath(path), arguments, always=True)
     return execute_spec(spec)
 
 
@@ -58,6 +57,8 @@ def run_module(name: str, arguments: list[str]) -> int:
 
 
 def find_module(name: str):
+    import importlib.util
+
     spec = importlib.util.find_spec(name)
     if spec is not None and spec.submodule_search_locations is not None:
         return importlib.util.find_spec(f"{name}.__main__")
