@@ -19,6 +19,9 @@ class device:
     inside, which can only be the CPU.
     """
 
+    type: str
+    index: int | None
+
     __slots__ = ("type", "index")
     __module__ = "torch"
 

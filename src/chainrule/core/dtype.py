@@ -20,8 +20,10 @@ class dtype:
     ("torch.FloatTensor", "Float", "float").
     """
 
-    __slots__ = ("name", "numpy", "itemsize", "category", "is_floating_point", "is_complex", "is_signed", "abbr",
-                 "type_name", "scalar_name", "cpp_name", "_real", "_complex")  # fmt: skip
+    __slots__ = tuple(
+        "name numpy itemsize category is_floating_point is_complex is_signed abbr "
+        "type_name scalar_name cpp_name _real _complex".split()
+    )
     __module__ = "torch"
 
     def __new__(cls, *args, **kwargs):
@@ -110,20 +112,20 @@ _WITHOUT_NUMPY = ("bfloat16", "complex32")
 
 def _make(name, category, itemsize, abbr, scalar_name, cpp_name) -> dtype:
     made = object.__new__(dtype)
-    values = dict(
-        name=name,
-        itemsize=itemsize,
-        category=category,
-        is_floating_point=category == FLOATING,
-        is_complex=category == COMPLEX,
-        is_signed=category != BOOL and not name.startswith("u"),
-        abbr=abbr,
-        type_name=f"torch.{scalar_name}Tensor",
-        scalar_name=scalar_name,
-        cpp_name=cpp_name,
-        _real=made,
-        _complex=made if category == COMPLEX else None,
-    )
+    values = {
+        "name": name,
+        "itemsize": itemsize,
+        "category": category,
+        "is_floating_point": category == FLOATING,
+        "is_complex": category == COMPLEX,
+        "is_signed": category != BOOL and not name.startswith("u"),
+        "abbr": abbr,
+        "type_name": f"torch.{scalar_name}Tensor",
+        "scalar_name": scalar_name,
+        "cpp_name": cpp_name,
+        "_real": made,
+        "_complex": made if category == COMPLEX else None,
+    }
     if name not in _WITHOUT_NUMPY:
         values["numpy"] = np.dtype(name)
     for key, value in values.items():
@@ -324,7 +326,8 @@ def result_dtype(dims: list[dtype], zeros: list[dtype], numbers: list[type]) -> 
     return _combine(result, _combine(lower, number))
 
 
-def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:
+def _combine(higher, lower):
+    """The dtype of two groups of operands, either of which may be None for none."""
     if higher is None or lower is None:
         return higher or lower
     if higher.category >= lower.category:
@@ -365,7 +368,7 @@ class _Info:
     def __eq__(self, other):
         return self.dtype == other.dtype if type(other) is type(self) else NotImplemented
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self):
         raise TypeError(f"cannot pickle 'torch.{type(self).__name__}' object")
@@ -395,9 +398,16 @@ class finfo(_Info):
         eps = 2.0**-bits
         largest = (2 - eps) * 2.0**exponent
         tiny = 2.0 ** (1 - exponent)
-        resolution = float(f"1e-{math.floor(bits * math.log10(2))}")
-        return dict(bits=8 * d.itemsize, eps=eps, max=largest, min=-largest, tiny=tiny, smallest_normal=tiny,
-                    resolution=resolution, dtype=d.name)  # fmt: skip
+        return {
+            "bits": 8 * d.itemsize,
+            "eps": eps,
+            "max": largest,
+            "min": -largest,
+            "tiny": tiny,
+            "smallest_normal": tiny,
+            "resolution": float(f"1e-{math.floor(bits * math.log10(2))}"),
+            "dtype": d.name,
+        }
 
     def __repr__(self):
         return (
@@ -424,7 +434,7 @@ class iinfo(_Info):
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         bits = 8 * d.itemsize
         low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if d.is_signed else (0, 2**bits - 1)
-        return dict(bits=bits, max=high, min=low, dtype=d.name)
+        return {"bits": bits, "max": high, "min": low, "dtype": d.name}
 
     def __repr__(self):
         return f"iinfo(min={float(self.min):g}, max={float(self.max):g}, dtype={self.dtype})"

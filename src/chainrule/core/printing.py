@@ -32,10 +32,10 @@ class PrintOptions:
 
 PRINT_OPTS = PrintOptions()
 
-_PROFILES = {
-    "default": dict(precision=4, threshold=1000, edgeitems=3, linewidth=80),
-    "short": dict(precision=2, threshold=1000, edgeitems=2, linewidth=80),
-    "full": dict(precision=4, threshold=math.inf, edgeitems=3, linewidth=80),
+_PROFILES: dict[str, dict] = {
+    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+    "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
 }
 
 
@@ -49,7 +49,7 @@ def set_printoptions(
 ) -> None:
     """Set how tensors print; `profile` is "default", "short" or "full". Every call sets `sci_mode` anew."""
     chosen = dict(_PROFILES.get(profile.lower(), {})) if profile is not None else {}
-    given = dict(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth)
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     chosen.update({name: value for name, value in given.items() if value is not None})
     for name, value in chosen.items():
         setattr(PRINT_OPTS, name, value)
