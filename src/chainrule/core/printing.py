@@ -10,27 +10,16 @@ https://pytorch.org/docs/stable/generated/torch.set_printoptions.html
 import math
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from types import SimpleNamespace
 
 import numpy as np
 
 from . import dtype as dtypes
 from .dtype import dtype
 
-
-@dataclass(slots=True)
-class PrintOptions:
-    """Digits after the point, size at which a tensor is cut and how much of it stays, characters a line, and whether
-    scientific notation is forced on or off (None: it depends on the values)."""
-
-    precision: int = 4
-    threshold: float = 1000
-    edgeitems: int = 3
-    linewidth: int = 80
-    sci_mode: bool | None = None
-
-
-PRINT_OPTS = PrintOptions()
+# Digits after the point, size over which a tensor is cut and how much of it stays, characters a line, and whether
+# scientific notation is forced on or off (None: the values decide).
+PRINT_OPTS = SimpleNamespace(precision=4, threshold=1000, edgeitems=3, linewidth=80, sci_mode=None)
 
 _PROFILES: dict[str, dict] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
@@ -58,7 +47,7 @@ def set_printoptions(
 
 def get_printoptions() -> dict:
     """The options in use, as keyword arguments of `set_printoptions`."""
-    return asdict(PRINT_OPTS)
+    return dict(vars(PRINT_OPTS))
 
 
 @contextmanager
