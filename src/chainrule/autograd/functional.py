@@ -324,9 +324,10 @@ def _zeros_for_none(
     import chainrule as torch
 
     for i, g in enumerate(grads):
-        if strict and g is None:
-            raise RuntimeError(independent.format(i))
-        if strict and create_graph and not g.requires_grad:
+        if g is None:
+            if strict:
+                raise RuntimeError(independent.format(i))
+        elif strict and create_graph and not g.requires_grad:
             error = RuntimeError(constant.format(i))
             error.add_note(f"The gradient of input {i} is the one that does not depend on the inputs.")
             raise error

@@ -12,8 +12,7 @@ import functools
 import itertools
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from chainrule.core.tensor import Tensor
 
@@ -24,8 +23,7 @@ class GradcheckError(RuntimeError):
     """A derivative that gradcheck or gradgradcheck found to be wrong."""
 
 
-@dataclass(frozen=True)
-class _Options:
+class _Options(NamedTuple):
     """The step and the tolerances of one check."""
 
     eps: float
@@ -226,15 +224,15 @@ def _check_constant(func: Callable[..., Any], inputs: tuple, count: int, options
     import chainrule as torch
 
     evaluation = _Evaluation(func, inputs, list(range(count)))
-    directions = _input_directions(_wrt(inputs), torch.Generator()) if fast else None
+    wrt = _wrt(inputs)
+    if fast:
+        directions = _input_directions(wrt, torch.Generator())
+        slopes = [_directional_derivatives(evaluation, x, u, options.eps) for x, u in zip(wrt, directions, strict=True)]
+    else:
+        slopes = [_numerical_jacobians(evaluation, x, options.eps) for x in wrt]
     tolerance = options.nondet_tol if fast else 0.0
-    for index, x in enumerate(_wrt(inputs)):
-        if fast:
-            slopes = _directional_derivatives(evaluation, x, directions[index], options.eps)
-        else:
-            slopes = _numerical_jacobians(evaluation, x, options.eps)
-        if any(slope.numel() and not bool(slope.abs().max() <= tolerance) for slope in slopes):
-            raise GradcheckError("Numerical gradient for function expected to be zero")
+    if any(s.numel() and not bool(s.abs().max() <= tolerance) for s in itertools.chain(*slopes)):
+        raise GradcheckError("Numerical gradient for function expected to be zero")
 
 
 def _check_multiplies_by_cotangent(outputs: Sequence[Tensor], inputs: tuple) -> None:
