@@ -173,7 +173,8 @@ def test_what_is_missing_is_named(tmp_path):
     (tmp_path / "script.py").write_text("def f():\n    import torch.no_such.deeper\nf()\n")
     result = run_chainrule(["script.py"], tmp_path)
     assert result.returncode == 1
-    assert result.stderr.splitlines() == [
+    lines = [line for line in result.stderr.splitlines() if set(line) != set(" ~^")]  # Python 3.13 marks the call
+    assert lines == [
         "Traceback (most recent call last):",
         f'  File "{tmp_path}/script.py", line 3, in <module>',
         "    f()",

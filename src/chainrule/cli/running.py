@@ -68,6 +68,10 @@ def find_module(name: str):
 def run_code(source: str, arguments: list[str]) -> int:
     """Run source text given on the command line."""
     set_command_line("-c", "", arguments)
+    if sys.version_info >= (3, 13):  # from here on Python's tracebacks show the lines of `-c`
+        import linecache
+
+        linecache.cache["<string>"] = (len(source), None, source.splitlines(keepends=True), "<string>")
     return execute(source, "<string>", new_main())
 
 
