@@ -57,10 +57,10 @@ def units(gen: Generator, count: int) -> np.ndarray:
         if found is not None:
             table, start = found
             return table[start : start + count].copy()
-    return _by_chunks(count, np.float32, lambda size: unit_table(gen.words(size)))
+    return by_chunks(count, np.float32, lambda size: unit_table(gen.words(size)))
 
 
-def _by_chunks(count: int, dtype: Any, draw: Callable[[int], np.ndarray]) -> np.ndarray:
+def by_chunks(count: int, dtype: Any, draw: Callable[[int], np.ndarray]) -> np.ndarray:
     """`draw(count)`, in pieces that stay in the cache."""
     if count <= _CHUNK:
         return draw(count)
@@ -95,12 +95,12 @@ def uniform(gen: Generator, shape: Shape, dtype: np.dtype, from_: float = 0.0, t
         values[values == end] = from_  # rounding may reach the open end
         return values
 
-    return _by_chunks(math.prod(shape), dtype, draw).reshape(shape)
+    return by_chunks(math.prod(shape), dtype, draw).reshape(shape)
 
 
 def doubles(gen: Generator, count: int) -> np.ndarray:
     """`count` uniform numbers in [0, 1) with 53 random bits, float64."""
-    return _by_chunks(count, np.float64, gen.doubles)
+    return by_chunks(count, np.float64, gen.doubles)
 
 
 def _check_bounds(dtype: np.dtype, from_: float, to: float) -> None:

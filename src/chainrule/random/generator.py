@@ -55,7 +55,9 @@ class Generator:
     def __init__(self, device: Any = "cpu") -> None:
         self._device = device_type(device)
         if self._device.type != "cpu":
-            raise RuntimeError(f"Cannot get {self._device.type.upper()} generator: chainrule has the CPU generator only")
+            raise RuntimeError(
+                f"Cannot get {self._device.type.upper()} generator: chainrule has the CPU generator only"
+            )
         self._bits = np.random.MT19937(0)
         self._start(DEFAULT_SEED)
 
