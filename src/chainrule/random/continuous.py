@@ -24,7 +24,7 @@ EXACT_NORMALS = 2**18
 """Up to so many float32 normals in one call carry PyTorch's very bits. More are drawn with NumPy's logarithm, cosine
 and sine, twice as fast, and may differ from PyTorch's in the last two bits."""
 
-_SMALL = 256  # draws of so few words are cut from tables over the generator's block
+SMALL = 256  # draws of so few words are cut from tables over the generator's block
 _CHUNK = 2**14  # words worked on at a time, to stay in the cache
 _EXACT_CHUNK = 2**15
 _MASK24 = np.array(2**24 - 1, np.int32)
@@ -34,10 +34,13 @@ _FLOATS = "efd"
 
 
 def narrow(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """float64 values as `dtype`: float16 by way of float32, as PyTorch converts."""
-    if dtype.itemsize == 2:
-        values = values.astype(np.float32)
-    return values.astype(dtype, copy=False)
+    """float64 values as `dtype`: float16 by way of float32, as PyTorch converts, and too large ones to infinity."""
+    if dtype.char == "d":
+        return values
+    with np.errstate(over="ignore", invalid="ignore"):
+        if dtype.char == "e":
+            values = values.astype(np.float32)
+        return values.astype(dtype)
 
 
 # -- uniform ----------------------------------------------------------------------------------------------------------
@@ -52,7 +55,7 @@ def unit_table(words: np.ndarray) -> np.ndarray:
 
 def units(gen: Generator, count: int) -> np.ndarray:
     """`count` uniform numbers in [0, 1), float32."""
-    if count <= _SMALL:
+    if count <= SMALL:
         found = gen.block_slice(count, "unit", unit_table)
         if found is not None:
             table, start = found
@@ -100,7 +103,18 @@ def uniform(gen: Generator, shape: Shape, dtype: np.dtype, from_: float = 0.0, t
 
 def doubles(gen: Generator, count: int) -> np.ndarray:
     """`count` uniform numbers in [0, 1) with 53 random bits, float64."""
+    if count <= SMALL:
+        found = gen.block_slice(2 * count, "double", double_table)
+        if found is not None:
+            (high, low), start = found
+            stop = start + 2 * count
+            return np.add(high[start:stop:2], low[start + 1 : stop : 2])
     return by_chunks(count, np.float64, gen.doubles)
+
+
+def double_table(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What each word adds to a uniform float64 number as its first and as its second word."""
+    return (words & np.uint32(2**21 - 1)) * 2.0**-21, words * 2.0**-53
 
 
 def _check_bounds(dtype: np.dtype, from_: float, to: float) -> None:
@@ -150,7 +164,7 @@ def normal(
     result = np.empty(count, np.float32)
     # float16 is drawn block by block, so that the words after the last whole block are not passed over.
     _normal32(gen, result, count if kind == "f" else count // _PAIRED * _PAIRED, mean, std)
-    return result.astype(dtype, copy=False).reshape(shape)
+    return (result if kind == "f" else narrow(result, dtype)).reshape(shape)
 
 
 def _normal32(gen: Generator, out: np.ndarray, drawn: int, mean: float, std: float) -> None:
@@ -158,7 +172,7 @@ def _normal32(gen: Generator, out: np.ndarray, drawn: int, mean: float, std: flo
     count = out.size
     rest = count % _PAIRED
     whole = count - rest
-    if count <= _SMALL:
+    if count <= SMALL:
         found = gen.block_slice(drawn + _PAIRED if rest else drawn, "normal", boxmuller.block_table)
         if found is not None:
             table, start = found

@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from chainrule.random.continuous import Shape, by_chunks, doubles, narrow, units
+from chainrule.random.continuous import SMALL, Shape, by_chunks, doubles, narrow, units
 from chainrule.random.errors import cpp_name, not_implemented, number
 from chainrule.random.generator import Generator
 
@@ -87,9 +87,7 @@ def _within64(words: np.ndarray, span: int, base: int, dtype: np.dtype) -> np.nd
 
 
 def _converted(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    if dtype.char == "e":
-        values = values.astype(np.float32)
-    return values.astype(dtype)
+    return narrow(values, dtype) if dtype.char == "e" else values.astype(dtype)
 
 
 def _all_64_bits(gen: Generator, shape: Shape, dtype: np.dtype) -> np.ndarray:
@@ -205,7 +203,8 @@ def bernoulli(gen: Generator, shape: Shape, dtype: np.dtype, p: float = 0.5) -> 
         words &= _BITS53
         return words < bound
 
-    return by_chunks(count, np.bool_, draw).astype(dtype, copy=False).reshape(shape)
+    flips = doubles(gen, count) < p if count <= SMALL else by_chunks(count, np.bool_, draw)
+    return flips.astype(dtype, copy=False).reshape(shape)
 
 
 def bernoulli_of(gen: Generator, p: np.ndarray, dtype: np.dtype) -> np.ndarray:

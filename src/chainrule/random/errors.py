@@ -15,6 +15,7 @@ _NAMES = {
     "uint32": ("UInt32", "unsigned int"),
     "uint64": ("UInt64", "long unsigned int"),
     "float16": ("Half", "c10::Half"),
+    "bfloat16": ("BFloat16", "c10::BFloat16"),
     "float32": ("Float", "float"),
     "float64": ("Double", "double"),
     "complex64": ("ComplexFloat", "c10::complex<float>"),

@@ -14,7 +14,7 @@ from chainrule.random.continuous import doubles, exponential
 from chainrule.random.errors import not_implemented, scalar_name
 from chainrule.random.generator import Generator
 
-_LOOPED = 200  # permutations up to this length are shuffled one exchange after the other
+_LOOPED = 500  # permutations up to this length are shuffled one exchange after the other
 _WIDE = (2**32 - 1) // 20  # from this length on PyTorch draws 64 bits an exchange
 _EXACT_FLOATS = {
     "e": ("2049", 2**11 + 1, "Half"),
@@ -67,16 +67,21 @@ def _exchange_all(partners: np.ndarray, n: int) -> np.ndarray:
     finds for all places at once.
     """
     count = n - 1
-    order = np.sort(partners << 32 | np.arange(count))
-    place, turn = order >> 32, order & (2**32 - 1)
-    again = np.flatnonzero(place[1:] == place[:-1]) + 1  # where the same place was reached before
-    earlier = np.full(count, -1)
-    earlier[turn[again]] = turn[again - 1]
-    # The last exchange before its own turn that reached each place: an exchange of k with itself does not count.
-    source = np.arange(n)
-    last = np.flatnonzero(np.append(place[1:] != place[:-1], True))
-    source[place[last]] = turn[last]
-    own = np.flatnonzero(partners == np.arange(count))
+    turns = np.arange(n)
+    last = turns.copy()  # the last exchange that reaches each place, or the place itself
+    last[partners] = turns[:count]
+    earlier = np.full(count, -1)  # the exchange before each one that reaches the same place
+    latest = last.copy()
+    waiting = np.flatnonzero(latest[partners] != turns[:count])
+    while waiting.size:
+        places = partners[waiting]
+        after = latest[places]
+        latest[places] = waiting  # of several the last remains
+        found = latest[places] == waiting
+        earlier[after[found]] = waiting[found]
+        waiting = waiting[~found]
+    source = last
+    own = np.flatnonzero(partners == turns[:count])  # an exchange of a place with itself does not count
     source[own] = np.where(earlier[own] >= 0, earlier[own], own)
     while True:
         further = source[source]
@@ -84,7 +89,9 @@ def _exchange_all(partners: np.ndarray, n: int) -> np.ndarray:
             break
         source = further
     result = np.empty(n, np.int64)
-    result[:count] = np.where(earlier >= 0, source[earlier], partners)
+    result[:count] = partners
+    again = np.flatnonzero(earlier >= 0)
+    result[again] = source[earlier[again]]
     result[count] = source[count]
     return result
 
