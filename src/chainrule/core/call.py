@@ -1,0 +1,264 @@
+"""The callers: how an operation is run and recorded. The one file that may be ugly for speed.
+
+`make_unary` and `make_binary` build the fast caller of one pointwise operation; whatever they do not foresee (mixed
+dtypes, broadcasting, numbers that need care, modes) goes to `general.apply`, which does everything for every operation.
+Both must mean the same; the suite runs with the fast path off as well (CHAINRULE_FAST=0).
+"""
+
+import types
+
+import numpy as np
+
+from . import vocabulary
+from .modes import modes, state
+from .node import next_sequence, saved_error
+from .tensor import LEAF, Tensor
+from .views import view_edge
+
+new = object.__new__
+fit = vocabulary.fit
+
+
+def own_code(function):
+    """A copy of a closure with bytecode of its own: CPython specialises attribute access per code object, and one
+    shared by all operations would see a different node class each time."""
+    return types.FunctionType(
+        function.__code__.replace(), function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+
+
+def make_unary(op):
+    """The fast caller of a pointwise operation of one tensor."""
+    kernel, node_type, general = op.kernel, op.node_type, op.general
+    saves_self, saves_result = "self" in op.saved_names, "result" in op.saved_names
+    if op.result_kind == "bool" or len(op.saved_names) > 1:
+        return general
+
+    def call(self):
+        spec = self._spec
+        if modes.detour or not spec.direct:
+            return general(self)
+        array = self._array
+        try:
+            out = kernel(array, out=...)
+        except RuntimeWarning:
+            return general(self)
+        t = new(Tensor)
+        t._array = out
+        t._spec = spec
+        t._view = None
+        t._counter = version = [0]
+        edge = self._edge
+        if self._view is not None:
+            edge = view_edge(self)
+        if edge is None:
+            t._edge = None
+            return t
+        if modes.unusual:
+            if state.grad_enabled:
+                return general(self)
+            t._edge = None
+            return t
+        node = new(node_type)
+        node.edges = (self if edge is LEAF else edge,)
+        if saves_result:
+            node.saved = (out, version, 0)
+        elif saves_self:
+            version = self._counter
+            if version is None:
+                return general(self)
+            node.saved = (array, version, version[0])
+        else:
+            node.saved = ()
+        node.sequence = next_sequence()
+        node.spec = spec
+        node.specs = None
+        node.extra = None
+        t._edge = node
+        return t
+
+    return own_code(call)
+
+
+def make_binary(op):
+    """The fast caller of a pointwise operation of two tensors, or of a tensor and a Python number."""
+    kernel, node_type, general = op.kernel, op.node_type, op.general
+    # What is saved where: for the formula of self alone, of other alone, and for both; True where it names the operand.
+    of_self = op.formulas["self"].names if "self" in op.formulas else ()
+    of_other = op.formulas["other"].names if "other" in op.formulas else ()
+    if any(n not in ("self", "other") for n in of_self + of_other):
+        return general
+    names = op.saved_names
+    nothing = not names
+    self_needs_self, self_needs_other = "self" in of_self, "other" in of_self
+    other_needs_self, other_needs_other = "self" in of_other, "other" in of_other
+    both = names == ("self", "other")
+    only_self, only_other = names == ("self",), names == ("other",)
+
+    def call(self, other):
+        if modes.detour:
+            return general(self, other)
+        spec = self._spec
+        cls = other.__class__
+        if cls is float or cls is int:
+            if not spec.direct:
+                return general(self, other)
+            try:
+                second = spec.scalars[other]
+            except KeyError:
+                second = number_array(spec, other)
+                if second is None:
+                    return general(self, other)
+            other_edge = other_version = None
+        else:
+            try:
+                if other._spec is not spec or not spec.direct:
+                    return general(self, other)
+            except AttributeError:
+                return general(self, other)
+            second = other._array
+            other_edge = other._edge
+            other_version = other._counter
+            if other._view is not None:
+                other_edge = view_edge(other)
+        array = self._array
+        try:
+            out = kernel(array, second, out=...)
+        except RuntimeWarning:
+            return general(self, other)
+        t = new(Tensor)
+        t._array = out
+        t._spec = spec
+        t._view = None
+        t._counter = [0]
+        edge = self._edge
+        if self._view is not None:
+            edge = view_edge(self)
+        if edge is None and other_edge is None:
+            t._edge = None
+            return t
+        if modes.unusual:
+            if state.grad_enabled:
+                return general(self, other)
+            t._edge = None
+            return t
+        node = new(node_type)
+        node.edges = (self if edge is LEAF else edge, other if other_edge is LEAF else other_edge)
+        if nothing:
+            node.saved = ()
+        else:
+            version = self._counter
+            if version is None or other_version is None and other_edge is not None:
+                return general(self, other)
+            keep_self = edge is not None and self_needs_self or other_edge is not None and other_needs_self
+            keep_other = edge is not None and self_needs_other or other_edge is not None and other_needs_other
+            if both:
+                if keep_other:
+                    if other_version is None:
+                        kept = (second, None, 0)
+                    else:
+                        kept = (second, other_version, other_version[0])
+                else:
+                    kept = NOT_KEPT
+                node.saved = ((array, version, version[0]) if keep_self else NOT_KEPT) + kept
+            elif only_self:
+                node.saved = (array, version, version[0]) if keep_self else NOT_KEPT
+            elif keep_other:
+                node.saved = (second, other_version, 0 if other_version is None else other_version[0])
+            else:
+                node.saved = NOT_KEPT
+        node.sequence = next_sequence()
+        node.spec = spec
+        node.specs = None
+        node.extra = None
+        t._edge = node
+        return t
+
+    return own_code(call)
+
+
+NOT_KEPT = (None, None, 0)
+
+
+def number_array(spec, number):
+    """A Python number as a 0-dim array of the spec's dtype, kept for the next time; None where it needs care."""
+    if spec.dtype.is_complex or number == 0 or number != number or len(spec.scalars) > 512:
+        # 0.0 and -0.0 are equal as keys, NaN equals nothing
+        made = None if type(number) is int and abs(number) > 1 << 53 else np.array(number, spec.array_dtype)
+        return made
+    if type(number) is int and abs(number) > 1 << 53:
+        return None
+    made = np.array(number, spec.array_dtype)
+    made.flags.writeable = False
+    spec.scalars[number] = made
+    return made
+
+
+def make_unary_vjp(op):
+    """The backward step of a pointwise operation of one tensor, over raw arrays; None where the general one serves."""
+    formula, names = op.formulas["self"].function, op.formulas["self"].names
+    if any(n not in ("self", "result") for n in names) or len(names) > 1:
+        return None
+
+    def vjp_plain(node, grad):
+        if grad is None:
+            return (None,)
+        out = formula(vocabulary, grad)
+        return (out if node.specs is None else fit(out, node.specs[0]),)
+
+    def vjp(node, grad):
+        if grad is None:
+            return (None,)
+        saved = node.saved
+        if saved is None:
+            raise saved_error(node)
+        value, counter, version = saved
+        if counter is not None and counter[0] != version:
+            raise saved_error(node)
+        out = formula(vocabulary, grad, value)
+        return (out if node.specs is None else fit(out, node.specs[0]),)
+
+    return own_code(vjp if names else vjp_plain)
+
+
+def make_binary_vjp(op):
+    """The backward step of a pointwise operation of two operands, over raw arrays; None where the general one serves."""
+    if set(op.formulas) != {"self", "other"}:
+        return None
+    first, names = op.formulas["self"].function, op.formulas["self"].names
+    second, other_names = op.formulas["other"].function, op.formulas["other"].names
+    if op.saved_names == ():
+
+        def vjp(node, grad):
+            if grad is None:
+                return (None, None)
+            edge, other_edge = node.edges
+            a = None if edge is None else first(vocabulary, grad)
+            b = None if other_edge is None else second(vocabulary, grad)
+            if node.specs is not None:
+                a, b = fit(a, node.specs[0]), fit(b, node.specs[1])
+            return (a, b)
+
+        return own_code(vjp)
+    if op.saved_names == ("self", "other") and names == ("other",) and other_names == ("self",):
+
+        def vjp(node, grad):
+            if grad is None:
+                return (None, None)
+            saved = node.saved
+            if saved is None:
+                raise saved_error(node)
+            left, counter, version, right, other_counter, other_version = saved
+            if counter is not None and counter[0] != version or (
+                other_counter is not None and other_counter[0] != other_version
+            ):
+                raise saved_error(node)
+            edge, other_edge = node.edges
+            a = None if edge is None else first(vocabulary, grad, right)
+            b = None if other_edge is None else second(vocabulary, grad, left)
+            if node.specs is not None:
+                a, b = fit(a, node.specs[0]), fit(b, node.specs[1])
+            return (a, b)
+
+        return own_code(vjp)
+    return None

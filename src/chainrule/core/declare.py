@@ -1,0 +1,325 @@
+"""How an operation is declared: pointwise, op, view, composite. One place per operation says everything about it.
+
+A declaration gives a kernel over arrays and one derivative formula per input; from it follow the function, the Tensor
+method, the in-place twin, `out=`, the node class and its name, what a node saves, the backward pass over arrays and
+over Tensors.
+
+    exp = pointwise("exp", np.exp, self=lambda xp, grad, result: grad * result)
+
+    @op(promote=("self", "end"))
+    def lerp_like(self: Array, end: Array, weight: float):
+        \"\"\"One sentence.\"\"\"
+        return self + weight * (end - self)
+
+    @lerp_like.derivative(of="self")
+    def _(xp, grad, weight): return grad * (1 - weight)
+
+    @view
+    def narrow(self: Array, dim: int, start: int, length: int): ...      # returns a NumPy view of self
+
+    @composite
+    def softsign(self): return self / (1 + self.abs())                   # Tensors in, Tensors out
+
+Parameters annotated `Array`, `Array | None` or `Arrays` are tensors, all others are attributes. The names of a
+formula's parameters after `xp` and `grad` say what its node saves: a tensor parameter (the array), `result` (the output; `result0`,
+`result1`, … of several), an attribute, `<tensor>_shape` (its shape alone), `<tensor>_dtype`, `needs` (which inputs want a
+gradient, in the order of the tensor parameters), `grads` (the gradients of all outputs, instead of `grad`).
+"""
+
+import inspect
+import types
+import typing
+from typing import Any
+
+from .call import make_binary, make_binary_vjp, make_unary, make_unary_vjp
+from .general import apply, apply_inplace, apply_out, backward
+from .modes import modes
+from .node import Node, node_class
+from .registry import METHODS, OPS, publish
+from .tensor import Tensor
+
+__all__ = ["Array", "Arrays", "Op", "op", "pointwise", "view", "composite", "method"]
+
+
+class Array:
+    """Annotation of a parameter that is one tensor."""
+
+    def __class_getitem__(cls, item):
+        return cls
+
+
+class Arrays:
+    """Annotation of a parameter that is a sequence of tensors."""
+
+
+class Formula:
+    """The derivative with respect to one input, or to several at once: its function and what it asks for."""
+
+    __slots__ = ("function", "names", "of", "joint", "wants_all")
+
+    def __init__(self, function, of):
+        parameters = list(inspect.signature(function).parameters)
+        self.function = function
+        self.of = of
+        self.joint = isinstance(of, tuple)
+        self.wants_all = parameters[1] == "grads"
+        self.names = tuple(parameters[2:])
+
+
+_MISSING = object()
+ALIASES = {"input": "self", "x": "self", "axis": "dim", "keepdims": "keepdim", "x1": "self", "x2": "other", "a": "self"}
+
+
+def camel(name: str) -> str:
+    """The node name of an operation by PyTorch's rule: log1p gives Log1PBackward0."""
+    out, up = [], True
+    for c in name:
+        if c == "_":
+            up = True
+            continue
+        out.append(c.upper() if up else c)
+        up = c.isdigit()
+    return "".join(out) + "Backward0"
+
+
+class Op:
+    """One declared operation. `function` is its public callable; calling the Op calls it."""
+
+    def __init__(self, name, kernel, *, node=None, promote=(), result_kind="same", views=False, multi=False,
+                 varargs=None, signature=None, nondifferentiable_outputs=(), inplace_name=None, integer_only=False):  # fmt: skip
+        self.name = name
+        self.kernel = kernel
+        self.promote = promote
+        self.result_kind = result_kind  # of promoted inputs: "same", "float" (integers become floating), "bool"
+        self.views = views
+        self.multi = multi
+        self.varargs = varargs
+        self.nondifferentiable_outputs = nondifferentiable_outputs
+        parameters = list((signature or inspect.signature(kernel)).parameters.values())
+        self.params = tuple(p.name for p in parameters)
+        self.defaults = tuple(_MISSING if p.default is p.empty else p.default for p in parameters)
+        self.keyword_only = sum(p.kind is p.KEYWORD_ONLY for p in parameters)
+        self.kinds = tuple(_kind(p.annotation) for p in parameters)
+        self.tensor_positions = tuple(i for i, k in enumerate(self.kinds) if k)
+        self.formulas: dict[str, Formula] = {}
+        self.saved_names: tuple[str, ...] = ()
+        self.tensor_names: tuple[str, ...] = ()  # of the inputs with edges, in order
+        self.node_name = node or camel(name)
+        self.node_type: Any = node_class(self.node_name, self)
+        self.node_type.vjp = lambda node, grad: backward(node, (grad,), None)
+        self.node_type.run = backward
+        self.__doc__ = kernel.__doc__
+        self.edge_names = tuple(self.params[i] for i in self.tensor_positions)
+        OPS[name] = self
+
+    # --- calling ---
+
+    def bind(self, args: tuple, kwargs: dict) -> list:
+        """The arguments in the order of the kernel's parameters, defaults filled in; PyTorch's TypeErrors."""
+        params, n = self.params, len(self.params)
+        positional = n - self.keyword_only
+        if self.varargs is not None and len(args) > (at := params.index(self.varargs)):
+            rest = args[at:]
+            if len(rest) != 1 or isinstance(rest[0], int) or hasattr(rest[0], "__index__") and not hasattr(rest[0], "__len__"):
+                args = (*args[:at], tuple(rest))
+        if len(args) > positional:
+            raise TypeError(
+                f"{self.name}() takes {positional} positional argument{'s' * (positional != 1)} but {len(args)} "
+                f"{'were' if len(args) != 1 else 'was'} given"
+            )
+        values = list(args)
+        values += self.defaults[len(args) :]
+        for key, value in kwargs.items():
+            name = key if key in params else ALIASES.get(key)
+            if name not in params:
+                raise TypeError(f"{self.name}() got an unexpected keyword argument '{key}'")
+            i = params.index(name)
+            if i < len(args):
+                raise TypeError(f"{self.name}() got multiple values for argument '{key}'")
+            values[i] = value
+        missing = [("input" if p == "self" else p) for p, v in zip(params, values) if v is _MISSING]
+        if missing:
+            listed = ", ".join(f'"{m}"' for m in missing)
+            raise TypeError(f"{self.name}() missing {len(missing)} required positional arguments: {listed}")
+        return values
+
+    def general(self, *args, **kwargs):
+        """Run the operation by the general path."""
+        if "out" in kwargs and "out" not in self.params:
+            out = kwargs.pop("out")
+            if out is not None:
+                return apply_out(self, self.bind(args, kwargs), out)
+        if kwargs or len(args) != len(self.params) or self.varargs is not None:
+            return apply(self, self.bind(args, kwargs))
+        return apply(self, args)
+
+    def inplace(self, *args, **kwargs):
+        """Run the operation and write its result into its first argument."""
+        return apply_inplace(self, self.bind(args, kwargs))
+
+    def __call__(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+    def __repr__(self):
+        return f"<operation {self.name}>"
+
+    # --- derivatives ---
+
+    def derivative(self, of):
+        """Decorator: the vjp with respect to the input `of`, or, for a tuple of names, a tuple of vjps at once."""
+
+        def add(function):
+            self.add_formula(Formula(function, of))
+            return function
+
+        return add
+
+    def add_formula(self, formula: Formula) -> None:
+        for name in formula.of if formula.joint else (formula.of,):
+            if name not in self.params:
+                raise TypeError(f"{self.name} has no input {name}")
+            self.formulas[name] = formula
+        self.tensor_names = tuple(p for p in self.params if p in self.formulas)
+        wanted = {n for f in self.formulas.values() for n in f.names} - {"needs"}
+        order = [*self.params, *sorted(wanted - set(self.params))]
+        self.saved_names = tuple(n for n in order if n in wanted)
+
+    @property
+    def differentiable(self) -> bool:
+        return bool(self.formulas)
+
+
+def _kind(annotation) -> str:
+    """"" for an attribute, "one", "optional" or "many" for tensors."""
+    if annotation is Array:
+        return "one"
+    if annotation is Arrays:
+        return "many"
+    if typing.get_origin(annotation) in (types.UnionType, typing.Union) and Array in typing.get_args(annotation):
+        return "optional"
+    return ""
+
+
+def _public(operation: Op, function, *, method, inplace, namespace, aliases):
+    """Publish a callable as function, method and in-place twin, under its name and its aliases."""
+    operation.function = function
+    for name in (operation.name, *aliases):
+        if namespace:
+            publish(namespace, name, function)
+        if method:
+            put_method(name, function)
+        if inplace:
+            put_method(name + "_", operation.inplace_function)
+            if namespace == "torch":
+                publish("torch", name + "_", operation.inplace_function)
+
+
+def put_method(name: str, function) -> None:
+    setattr(Tensor, name, function)
+    METHODS.add(name)
+
+
+def _wrapper(operation: Op, target, name: str):
+    """A plain function (so that it binds as a method) around `target`."""
+    if target == "general":
+
+        def call(*args, **kwargs):
+            return operation.general(*args, **kwargs)
+
+    else:
+
+        def call(*args, **kwargs):
+            return operation.inplace(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = operation.__doc__
+    return call
+
+
+def op(kernel=None, *, name=None, method=True, inplace=False, namespace="torch", aliases=(), **options):
+    """Declare an operation by its kernel. Options: see `Op`; `promote` names the inputs that share one dtype by PyTorch's
+    promotion and broadcast; `method`, `inplace`, `namespace` ("torch", "nn.functional", "linalg", None …) say where it is public."""
+
+    def declare(kernel):
+        operation = Op(name or kernel.__name__, kernel, **options)
+        operation.inplace_function = _wrapper(operation, "inplace", operation.name + "_")
+        function = _wrapper(operation, "general", operation.name)
+        _public(operation, function, method=method, inplace=inplace, namespace=namespace, aliases=aliases)
+        return operation
+
+    return declare if kernel is None else declare(kernel)
+
+
+def view(kernel=None, **options):
+    """Declare an operation whose kernel returns a NumPy view of its first argument (or a list of such, with `multi=True`)."""
+    return op(kernel, views=True, **options)
+
+
+def pointwise(name, kernel, *, kind="same", method=True, inplace=True, namespace="torch", aliases=(), node=None,
+              doc="", binary=False, **formulas):  # fmt: skip
+    """Declare an elementwise operation of one or two operands by a ufunc and a formula for each.
+
+    kind: "same" (dtype of the promoted operands), "float" (integers become the default dtype), "bool" (a comparison).
+    """
+    binary = binary or "other" in formulas
+    names = ("self", "other") if binary else ("self",)
+    signature = inspect.Signature(
+        [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Array) for n in names]
+    )
+    operation = Op(name, kernel, node=node, promote=names, result_kind=kind, signature=signature)
+    operation.__doc__ = doc or f"{name}, elementwise."
+    for of, function in formulas.items():
+        operation.add_formula(Formula(function, of))
+    fast = make_binary(operation) if binary else make_unary(operation)
+    if formulas:
+        vjp = make_binary_vjp(operation) if binary else make_unary_vjp(operation)
+        if vjp is not None:
+            operation.node_type.vjp = vjp
+    else:
+        fast = operation.general
+    operation.fast = fast
+    operation.inplace_function = _wrapper(operation, "inplace", name + "_")
+    function = _pointwise_function(operation, fast, binary)
+    _public(operation, function, method=method, inplace=inplace, namespace=namespace, aliases=aliases)
+    return operation
+
+
+def _pointwise_function(operation: Op, fast, binary: bool):
+    general = operation.general
+    if binary:
+
+        def call(input, other=_MISSING, **kwargs):
+            if kwargs or other is _MISSING or not isinstance(input, Tensor):
+                return general(input, *(() if other is _MISSING else (other,)), **kwargs)
+            return fast(input, other)
+
+    else:
+
+        def call(*args, **kwargs):
+            if kwargs or len(args) != 1 or not isinstance(args[0], Tensor):
+                return general(*args, **kwargs)
+            return fast(args[0])
+
+    call.__name__ = call.__qualname__ = operation.name
+    call.__doc__ = operation.__doc__
+    return call
+
+
+def composite(function=None, *, name=None, method=True, namespace="torch", aliases=()):
+    """Declare a function of Tensors that is made of other operations; its derivatives follow from theirs."""
+
+    def declare(function):
+        for n in (name or function.__name__, *aliases):
+            if namespace:
+                publish(namespace, n, function)
+            if method:
+                put_method(n, function)
+        return function
+
+    return declare if function is None else declare(function)
+
+
+def method(function):
+    """Declare a function that is a Tensor method only."""
+    put_method(function.__name__, function)
+    return function

@@ -1,0 +1,606 @@
+"""The general caller and the general backward step: every operation, every dtype, every mode.
+
+`apply` unwraps, promotes, runs the kernel, wraps and records; `apply_inplace` and `apply_out` write the result into an
+existing tensor; `backward` reads what a node saved and runs its formulas in whichever array world it is given.
+"""
+
+import numpy as np
+
+from . import vocabulary
+from .dtype import FLOATING, argument_type_name, can_cast, default_for, float16, float32, get_default_dtype, result_dtype
+from .inplace import bump, check_inplace, check_writable, rebase_history
+from .modes import state
+from .node import Output, saved_error
+from .spec import spec_of
+from .tensor import LEAF, Tensor, wrap
+from .views import INFERENCE, MULTI_OUTPUT, NO_GRAD, ORDINARY, make_view, view_edge
+
+NUMBERS = (int, float, complex, np.number, np.bool_)
+_QUIET = dict(all="ignore")
+
+
+def edge_of(tensor):
+    """Where the gradient of a tensor goes; None where it requires none."""
+    if tensor._view is not None:
+        return view_edge(tensor)
+    edge = tensor._edge
+    return tensor if edge is LEAF else edge
+
+
+# --- arguments ---
+
+
+def unwrap(op, values) -> list:
+    """The operands of an operation: Tensors, numbers (only where it promotes), None or lists of Tensors."""
+    found = list(values)
+    for i in op.tensor_positions:
+        value, kind, name = values[i], op.kinds[i], op.params[i]
+        if isinstance(value, Tensor) or value is None and kind == "optional":
+            continue
+        if kind == "many":
+            found[i] = [_must_be_tensor(op, v, name, i) for v in value]
+        elif name in op.promote and isinstance(value, NUMBERS):
+            found[i] = value.item() if isinstance(value, np.generic) else value
+        elif isinstance(value, np.ndarray) and name in op.promote:
+            found[i] = wrap(value)
+        else:
+            _must_be_tensor(op, value, name, i)
+    return found
+
+
+def _must_be_tensor(op, value, name, position):
+    if isinstance(value, Tensor):
+        return value
+    shown = "input" if name == "self" else name
+    raise TypeError(
+        f"{op.name}(): argument '{shown}' (position {position + 1}) must be Tensor, not {argument_type_name(value)}"
+    )
+
+
+_plans: dict[tuple, tuple] = {}
+
+
+def promotion(op, operands) -> tuple:
+    """(dtype of the result, dtype to compute in) of the operands that share one."""
+    key = (op, get_default_dtype(), *[o._spec if isinstance(o, Tensor) else type(o) for o in operands])
+    try:
+        return _plans[key]
+    except KeyError:
+        pass
+    tensors = [o._spec for o in operands if isinstance(o, Tensor)]
+    numbers = [type(o) for o in operands if not isinstance(o, Tensor)]
+    found = result_dtype([s.dtype for s in tensors if s.ndim], [s.dtype for s in tensors if not s.ndim], numbers)
+    if op.result_kind == "float" and found.category < FLOATING:
+        found = get_default_dtype()
+    # PyTorch computes in float32 where a number meets a half-precision tensor.
+    compute = float32 if found.itemsize == 2 and found.is_floating_point and (numbers or found is not float16) else found
+    if len(_plans) > 4096:
+        _plans.clear()
+    _plans[key] = found, compute
+    return found, compute
+
+
+def number_operand(number, dtype) -> np.ndarray:
+    """A Python number as a 0-dim array."""
+    try:
+        return np.array(number, dtype.numpy)
+    except OverflowError:
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype.cpp_name.replace(' int', '') if dtype.itemsize > 1 else dtype.name + '_t'}"
+            " without overflow"
+        ) from None
+
+
+def promoted(op, operands: list, positions) -> tuple:
+    """The arrays of the operands that share a dtype, and that dtype."""
+    chosen = [operands[i] for i in positions if operands[i] is not None]
+    if not any(isinstance(o, Tensor) for o in chosen):
+        chosen = [wrap(number_operand(o, default_for(type(o)))) for o in chosen]
+    result, compute = promotion(op, chosen)
+    arrays = {}
+    target = compute.numpy
+    for i in positions:
+        o = operands[i]
+        if isinstance(o, Tensor):
+            a = o._array
+            arrays[i] = a if a.dtype is target else a.astype(target)
+        elif o is not None:
+            arrays[i] = number_operand(o, compute)
+    return arrays, result, compute
+
+
+def run_kernel(op, arguments):
+    """The kernel's result; floating-point warnings of NumPy are not PyTorch's and stay silent."""
+    try:
+        return op.kernel(*arguments) if not op.keyword_only else _with_keywords(op, arguments)
+    except RuntimeWarning:
+        with np.errstate(**_QUIET):
+            return op.kernel(*arguments) if not op.keyword_only else _with_keywords(op, arguments)
+    except ValueError as e:
+        if len(op.promote) > 1 and "broadcast" in str(e):
+            raise_broadcast(op, arguments)
+        raise
+
+
+def _with_keywords(op, arguments):
+    n = len(op.params) - op.keyword_only
+    return op.kernel(*arguments[:n], **dict(zip(op.params[n:], arguments[n:])))
+
+
+def raise_broadcast(op, arguments):
+    shapes = [arguments[i].shape for i, p in enumerate(op.params) if p in op.promote and arguments[i] is not None]
+    first = shapes[0]
+    for second in shapes[1:]:
+        first = broadcast_shapes(first, second)
+    raise AssertionError("the shapes broadcast")
+
+
+def broadcast_shapes(a: tuple, b: tuple) -> tuple:
+    """The shape of two operands together; RuntimeError in PyTorch's words where they do not match."""
+    ndim = max(len(a), len(b))
+    out = []
+    for i in range(-ndim, 0):
+        m = a[i] if -i <= len(a) else 1
+        n = b[i] if -i <= len(b) else 1
+        if m != n and m != 1 and n != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {i + ndim}"
+            )
+        out.append(n if m == 1 else m)
+    return tuple(out)
+
+
+def compute(op, operands: list) -> tuple:
+    """Run an operation on its operands: (result array or list of them, the arguments the kernel was given)."""
+    arguments = list(operands)
+    result = None
+    if op.promote:
+        positions = [i for i in op.tensor_positions if op.params[i] in op.promote and op.kinds[i] != "many"]
+        arrays, result, used = promoted(op, operands, positions)
+        for i, a in arrays.items():
+            arguments[i] = a
+    for i in op.tensor_positions:
+        a = arguments[i]
+        if isinstance(a, Tensor):
+            arguments[i] = a._array
+        elif type(a) is list:
+            arguments[i] = [t._array for t in a]
+            if op.params[i] in op.promote:
+                arguments[i] = promoted_many(op, a)
+    out = run_kernel(op, arguments)
+    if result is not None and op.result_kind != "bool" and used is not result:
+        out = out.astype(result.numpy)
+    return out, arguments
+
+
+def promoted_many(op, tensors: list) -> list:
+    if all(t._spec.dtype is tensors[0]._spec.dtype for t in tensors):
+        return [t._array for t in tensors]
+    result, _ = promotion(op, tensors)
+    return [t._array.astype(result.numpy, copy=False) for t in tensors]
+
+
+# --- running and recording ---
+
+
+def apply(op, values):
+    """Run an operation and record it."""
+    operands = unwrap(op, values)
+    edges = None
+    if op.formulas and state.grad_enabled:
+        edges = edges_of(op, operands)
+    out, arguments = compute(op, operands)
+    several = type(out) in (tuple, list)
+    outs = [as_result(o, op, arguments) for o in (out if several else (out,))]
+    results = [new_result(o) for o in outs]
+    if op.views:
+        source = operands[op.tensor_positions[0]]
+        tie_views(op, results, source, operands)
+    if edges is not None:
+        record(op, operands, arguments, edges, results)
+    if not several:
+        return results[0]
+    return tuple(results) if type(out) is tuple else results
+
+
+def as_result(out, op, arguments):
+    if type(out) is not np.ndarray:
+        out = np.asarray(out)
+    if not op.views and (out.base is not None or any(out is a for a in arguments)):
+        # A kernel may hand back its operand or a part of it; only declared views share memory.
+        if any(type(a) is np.ndarray and np.may_share_memory(out, a) for a in flat(arguments)):
+            out = out.copy()
+    return out
+
+
+def flat(arguments):
+    for a in arguments:
+        if type(a) is list:
+            yield from a
+        else:
+            yield a
+
+
+def new_result(array) -> Tensor:
+    t = wrap(array)
+    if state.inference:
+        t._counter = None
+    return t
+
+
+def tie_views(op, results, source, operands) -> None:
+    meta = ORDINARY
+    if op.multi:
+        meta = MULTI_OUTPUT
+    if state.inference:
+        meta = INFERENCE
+    elif not state.grad_enabled:
+        meta = NO_GRAD
+    name = op.node_name.rpartition("Backward")[0]
+    changes_type = results and results[0]._spec.dtype is not source._spec.dtype
+    for number, t in enumerate(results):
+        replay = None
+        if changes_type:
+            replay = _replay(op, operands)
+        make_view(t, source, meta, replay, (name, number))
+
+
+def _replay(op, operands):
+    at = op.tensor_positions[0]
+    before, after = operands[:at], operands[at + 1 :]
+    return lambda base: apply(op, [*before, base, *after])
+
+
+def edges_of(op, operands):
+    """The edges of the inputs with formulas, in order; None where no gradient is wanted at all."""
+    edges = []
+    wanted = False
+    for i in op.tensor_positions:
+        if op.params[i] not in op.formulas:
+            continue
+        value = operands[i]
+        for t in value if type(value) is list else (value,):
+            edge = edge_of(t) if isinstance(t, Tensor) else None
+            wanted = wanted or edge is not None
+            if edge is not None and not t._spec.inexact:
+                edge = None
+            edges.append(edge)
+    return tuple(edges) if wanted else None
+
+
+def record(op, operands, arguments, edges, results) -> None:
+    """Make the node and give the results their edges."""
+    node = make_node(op, operands, arguments, edges, results)
+    if node is None:
+        return
+    if len(results) == 1 and node.outputs == 1:
+        results[0]._edge = node
+        return
+    for number, t in enumerate(results):
+        if number not in op.nondifferentiable_outputs and t._spec.inexact:
+            t._edge = node if node.outputs == 1 else Output(node, number)
+
+
+def make_node(op, operands, arguments, edges, results):
+    """A node with all that its formulas will ask for."""
+    if not any(t._spec.inexact for t in results):
+        return None
+    specs = tuple(
+        t._spec if isinstance(t, Tensor) else None
+        for i in op.tensor_positions
+        if op.params[i] in op.formulas
+        for t in (operands[i] if type(operands[i]) is list else (operands[i],))
+    )
+    saved = save(op, operands, arguments, needed_names(op, operands, edges), results)
+    spec = results[0]._spec if len(results) == 1 else tuple(t._spec for t in results)
+    node = op.node_type.make(edges, saved, spec, specs)
+    if len(results) > 1:
+        differentiable = [n for n, t in enumerate(results) if n not in op.nondifferentiable_outputs and t._spec.inexact]
+        if differentiable != [0]:
+            return _several(node, len(results))
+        node.spec = results[0]._spec
+    return node
+
+
+def _several(node, count: int):
+    """The node as one with several outputs, whose gradients the engine collects in a list."""
+    kinds = node.op.__dict__.setdefault("several_types", {})
+    kind = kinds.get(count)
+    if kind is None:
+        base = type(node)
+        kind = kinds[count] = type(base.__name__, (base,), {"__slots__": (), "outputs": count, "__module__": base.__module__})
+    node.__class__ = kind
+    return node
+
+
+def needed_names(op, operands, edges) -> set:
+    """The names that the formulas of the inputs with an edge ask for."""
+    names: set[str] = set()
+    for name, needed in zip(op.tensor_names, needs_of(op, edges, operands)):
+        if needed is True or type(needed) is tuple and any(needed):
+            names.update(op.formulas[name].names)
+    return names
+
+
+def needs_of(op, edges, operands_or_counts) -> tuple:
+    """Per input with a formula, whether its gradient is wanted: a bool, or a tuple of them for a list of tensors."""
+    out = []
+    at = 0
+    for name in op.tensor_names:
+        kind = op.kinds[op.params.index(name)]
+        if kind == "many":
+            count = len(edges) - len(op.tensor_names) + 1  # an operation has at most one list of tensors
+            out.append(tuple(e is not None for e in edges[at : at + count]))
+            at += count
+        else:
+            out.append(edges[at] is not None)
+            at += 1
+    return tuple(out)
+
+
+def save(op, operands, arguments, needed: set, results, copy_self: bool = False) -> tuple:
+    saved: list = []
+    for name in op.saved_names:
+        if name not in needed:
+            saved += (None, None, 0)
+        else:
+            saved += save_one(op, name, operands, arguments, results, copy_self)
+    return tuple(saved)
+
+
+def save_one(op, name: str, operands, arguments, results, copy_self: bool) -> tuple:
+    """(value, version counter, version) of what a formula calls `name`."""
+    if name in op.params:
+        i = op.params.index(name)
+        value = operands[i]
+        if isinstance(value, Tensor):
+            if copy_self and i == 0:
+                return arguments[i].copy(), None, 0
+            counter = value._counter
+            if counter is None and not state.inference:
+                raise RuntimeError(
+                    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+                    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
+                    "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+                )
+            return arguments[i], counter, counter[0] if counter is not None else 0
+        argument = arguments[i]
+        return tuple(argument) if type(argument) is list else argument, None, 0
+    if name.startswith("result"):
+        t = results[int(name[6:] or 0)]
+        return t._array, t._counter, t._counter[0]
+    for suffix, read in _FACTS.items():
+        if name.endswith(suffix) and (base := name[: -len(suffix)]) in op.params:
+            value = arguments[op.params.index(base)]
+            return ([read(v) for v in value] if type(value) is list else read(value)), None, 0
+    raise TypeError(f"a formula of {op.name} asks for {name}, which is no input, attribute or result")
+
+
+_FACTS = {"_shape": lambda a: a.shape, "_dtype": lambda a: a.dtype, "_shapes": lambda a: a.shape}
+
+
+# --- writing into an existing tensor ---
+
+
+def apply_inplace(op, values):
+    """Run an operation and write its result into its first operand."""
+    operands = unwrap(op, values)
+    target = operands[0]
+    _must_be_tensor(op, target, "self", 0)
+    check_writable(target)
+    edges = edges_of(op, operands) if state.grad_enabled else None
+    if state.grad_enabled and (edges is not None or edge_of(target) is not None):
+        check_inplace(target)
+    if op.views:
+        return reshape_inplace(op, operands, edges)
+    out, arguments = compute(op, operands)
+    check_result(target, out.shape, spec_of(out).dtype)
+    saved_self = edges is not None and "self" in needed_names(op, operands, edges)
+    if saved_self and np.may_share_memory(arguments[0], target._array):
+        arguments[0] = arguments[0].copy()
+    np.copyto(target._array, out, casting="unsafe")
+    bump(target)
+    if edges is not None and target._spec.inexact:
+        rebase_history(target, make_inplace_node(op, operands, arguments, edges, target))
+    elif edges is None and op.formulas == {} and state.grad_enabled and edge_of(target) is not None:
+        rebase_history(target, None)
+    return target
+
+
+def make_inplace_node(op, operands, arguments, edges, target):
+    needed = needed_names(op, operands, edges)
+    saved = save(op, operands, arguments, needed, [target], copy_self=True)
+    specs = tuple(
+        t._spec if isinstance(t, Tensor) else None
+        for i in op.tensor_positions
+        if op.params[i] in op.formulas
+        for t in (operands[i] if type(operands[i]) is list else (operands[i],))
+    )
+    return op.node_type.make(edges, saved, target._spec, specs)
+
+
+def check_result(target, shape: tuple, dtype) -> None:
+    """RuntimeError where a result of this shape and dtype may not be written into the tensor."""
+    if not can_cast(dtype, target._spec.dtype):
+        raise RuntimeError(
+            f"result type {dtype.scalar_name} can't be cast to the desired output type {target._spec.dtype.scalar_name}"
+        )
+    if shape != target._spec.shape:
+        together = broadcast_shapes(target._spec.shape, shape)
+        if together != target._spec.shape:
+            raise RuntimeError(
+                f"output with shape {list(target._spec.shape)} doesn't match the broadcast shape {list(together)}"
+            )
+
+
+def reshape_inplace(op, operands, edges):
+    """An in-place change of shape and strides (squeeze_, t_, unsqueeze_, transpose_): no memory is written."""
+    target = operands[0]
+    out, arguments = compute(op, operands)
+    node = make_inplace_node(op, operands, arguments, edges, target) if edges is not None else None
+    target._array = out
+    target._spec = spec_of(out)
+    bump(target)
+    if node is not None:
+        node.spec = target._spec
+        if target._view is None:
+            target._edge = node
+        else:
+            target._edge = node
+            target._view.version = target._counter[0]
+    return target
+
+
+def apply_out(op, values, out):
+    """Run an operation and put its result into `out`, which takes the result's shape."""
+    operands = unwrap(op, values)
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    for o in outs:
+        if not isinstance(o, Tensor):
+            raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {argument_type_name(o)}")
+    refuse_out_gradient(op.name, [o for o in flat(operands) if isinstance(o, Tensor)], outs)
+    result, arguments = compute(op, operands)
+    if not isinstance(result, (tuple, list)):
+        result = (result,)
+    result = [np.asarray(r) for r in result]
+    for o, r in zip(outs, result):
+        check_castable(o, spec_of(r).dtype)
+    for o, r in zip(outs, result):
+        write_out(o, r)
+    return out
+
+
+def refuse_out_gradient(name: str, inputs, outs) -> None:
+    if state.grad_enabled:
+        if any(edge_of(t) is not None for t in inputs):
+            raise RuntimeError(
+                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                "arguments requires grad."
+            )
+        if any(edge_of(t) is not None for t in outs):
+            raise RuntimeError(
+                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                "arguments requires grad."
+            )
+
+
+def check_castable(out, dtype) -> None:
+    if not can_cast(dtype, out._spec.dtype):
+        raise RuntimeError(
+            f"result type {dtype.scalar_name} can't be cast to the desired output type {out._spec.dtype.scalar_name}"
+        )
+
+
+def write_out(out, array) -> None:
+    """Put an array into a tensor given as `out=`: in place where the shapes agree, otherwise the tensor is resized."""
+    if out._spec.shape == array.shape:
+        np.copyto(out._array, array, casting="unsafe")
+    else:
+        if out._spec.numel:
+            import warnings
+
+            warnings.warn(
+                f"An output with one or more elements was resized since it had shape {list(out._spec.shape)}, which does "
+                f"not match the required output shape {list(array.shape)}. This behavior is deprecated, and in a future "
+                "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an "
+                "out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                UserWarning,
+                stacklevel=5,
+            )
+        out._array = array.astype(out._spec.array_dtype)
+        out._spec = spec_of(out._array)
+    bump(out)
+
+
+# --- the backward step ---
+
+
+def backward(node, grads, xp) -> list:
+    """The gradients of a node's inputs, one per edge, in the array world `xp` (None: raw arrays)."""
+    op, edges = node.op, node.edges
+    if all(g is None for g in grads):
+        return [None] * len(edges)
+    raw = xp is None
+    if raw:
+        xp = vocabulary
+    if len(grads) > 1:
+        grads = [xp.zeros_of(s) if g is None and s.inexact else g for g, s in zip(grads, node.spec)]
+    values = read_values(node, raw)
+    needs = needs_of(op, edges, None)
+    values["needs"] = needs
+    out: dict = {}
+    for name, needed in zip(op.tensor_names, needs):
+        if name in out or not (needed is True or type(needed) is tuple and any(needed)):
+            continue
+        formula = op.formulas[name]
+        grad = grads if formula.wants_all else grads[0]
+        result = formula.function(xp, grad, *[values[n] for n in formula.names])
+        if formula.joint:
+            out.update(zip(formula.of, distinct(result)))
+        else:
+            out[name] = result
+    return spread(op, node, needs, out, xp)
+
+
+def distinct(results) -> list:
+    """The gradients of a joint formula, none of them the same object twice: the engine may add to each in place."""
+    seen: list = []
+    for r in results:
+        seen.append(r.copy() if type(r) is np.ndarray and any(r is s for s in seen) else r)
+    return seen
+
+
+def spread(op, node, needs, out: dict, xp) -> list:
+    specs = node.specs
+    grads: list = []
+    for name, needed in zip(op.tensor_names, needs):
+        g = out.get(name)
+        if type(needed) is tuple:
+            grads += [None] * len(needed) if g is None else [x if n else None for x, n in zip(g, needed)]
+        else:
+            grads.append(g if needed else None)
+    if specs is None:
+        return [g if g is None else xp.fit(g, node.spec) for g in grads]
+    return [g if g is None else xp.fit(g, s) for g, s in zip(grads, specs)]
+
+
+def read_values(node, raw: bool) -> dict:
+    """What a node saved, by name; under create_graph as Tensors with the history they had."""
+    op, saved = node.op, node.saved
+    if saved is None:
+        raise saved_error(node)
+    values = {}
+    for i, name in enumerate(op.saved_names):
+        value, counter, version = saved[3 * i : 3 * i + 3]
+        if counter is not None and counter[0] != version:
+            raise saved_error(node)
+        values[name] = value if raw else revive(node, name, value)
+    return values
+
+
+def revive(node, name: str, value):
+    """A saved array as a Tensor again, joined to the graph where it came from."""
+    op = node.op
+    if type(value) is tuple and value and type(value[0]) is np.ndarray:
+        at = op.tensor_names.index(name) if name in op.tensor_names else None
+        return tuple(joined(v, node.edges[at + k] if at is not None else None) for k, v in enumerate(value))
+    if type(value) is not np.ndarray:
+        return value
+    if name.startswith("result"):
+        return joined(value, node if node.outputs == 1 else Output(node, int(name[6:] or 0)))
+    if name not in op.tensor_names:
+        return joined(value, None)
+    at = 0
+    for n in op.tensor_names:
+        if n == name:
+            break
+        at += 1 if op.kinds[op.params.index(n)] != "many" else len(node.edges) - len(op.tensor_names) + 1
+    return joined(value, node.edges[at])
+
+
+def joined(array, edge) -> Tensor:
+    if isinstance(edge, Tensor) and edge._array is array:
+        return edge
+    t = wrap(array)
+    t._edge = edge if t._spec.inexact else None
+    return t

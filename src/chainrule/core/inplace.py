@@ -1,0 +1,171 @@
+"""In-place changes: who may be changed, version counters, and the history that is rewritten afterwards.
+
+After an in-place operation on an ordinary tensor the tensor's edge is the operation's node. After one on a view the base
+gets a `CopySlices` node, which runs the operation's backward step on the view's part of the gradient, and every view of
+that base, this one too, makes its edge anew when it is next asked for (views.py), since its version is out of date.
+"""
+
+import numpy as np
+
+from . import views, vocabulary
+from .modes import state
+from .node import Node
+from .registry import OPS
+from .tensor import LEAF, wrap
+from .views import NOWHERE, check_history, geometry, view_edge
+
+__all__ = ["bump", "check_inplace", "check_writable", "rebase_history", "CopySlices"]
+
+
+def bump(tensor) -> None:
+    """The memory of a tensor has changed."""
+    counter = tensor._counter
+    if counter is not None:
+        counter[0] += 1
+
+
+def check_writable(tensor) -> None:
+    """RuntimeError for a tensor that nobody may write to: an inference tensor outside inference mode, or one whose
+    elements share a place in memory."""
+    if tensor._counter is None and not state.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+    array = tensor._array
+    if not array.flags.c_contiguous and array.size > 1:
+        if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
+            raise RuntimeError(
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+                "Please clone() the tensor before performing the operation."
+            )
+    if not array.flags.writeable:
+        array.flags.writeable = True  # memory from a read-only NumPy array; PyTorch writes to it after a warning
+
+
+def check_inplace(tensor) -> None:
+    """RuntimeError where autograd cannot follow an in-place change of this tensor. To be asked while recording."""
+    view = tensor._view
+    if view is not None:
+        check_history(view, indirect=False)
+        base = view.base
+        if base._edge is LEAF:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if tensor._edge is LEAF:
+        if view is not None:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def rebase_history(tensor, node) -> None:
+    """Make `node` the history of a tensor that was just changed in place."""
+    view = tensor._view
+    if view is None:
+        move_retained(tensor, node)
+        tensor._edge = node
+        return
+    base = view.base
+    base_edge = view_edge(base) if base._view is not None else base._edge
+    if node is not None:
+        node = CopySlices.around(node, base_edge, base, tensor)
+        base._edge = node
+        tensor._edge = node  # stale on purpose: the version is behind, so it is made anew when asked for
+
+
+def move_retained(tensor, node) -> None:
+    """A tensor that retains its gradient goes on doing so at its new node."""
+    old = tensor._edge
+    extra = getattr(old, "extra", None)
+    if extra is not None and 0 in extra.retained and node is not None:
+        node.extras().retained[0] = extra.retained.pop(0)
+
+
+class CopySlices(Node):
+    """The gradient of a base after an in-place operation on a view of it: outside the view it passes through, inside it
+    is the operation's own."""
+
+    __slots__ = ("inner", "place", "base_strides", "replay")
+
+    @classmethod
+    def around(cls, inner, base_edge, base, view):
+        node = cls.make((base_edge, *inner.edges[1:]), (), base._spec)
+        node.inner = inner
+        node.replay = view._view.replay
+        node.place = None if node.replay is not None else geometry(view._array, base._array)
+        node.base_strides = tuple(s // base._array.itemsize for s in base._array.strides)
+        inner.edges = (NOWHERE, *inner.edges[1:])  # the inner step must give the first gradient, whoever wants it
+        return node
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+    def vjp(self, grad):
+        if grad is None:
+            return (None,) * len(self.edges)
+        out = np.empty_like(grad) if grad.strides == () else dense(self.spec, self.base_strides)
+        out[...] = grad
+        if self.replay is None:
+            part = vocabulary.as_strided(out, *self.place)
+        else:
+            part = self._replayed(out)
+        inner = self.inner.vjp(part.copy())
+        part[...] = 0 if inner[0] is None else inner[0]
+        return (out, *inner[1:])
+
+    def _replayed(self, out):
+        before = state.grad_enabled
+        state.grad_enabled = False
+        try:
+            return self.replay(wrap(out))._array
+        finally:
+            state.grad_enabled = before
+
+    def run(self, grads, xp):
+        if xp is None:
+            return list(self.vjp(grads[0]))
+        if grads[0] is None:
+            return [None] * len(self.edges)
+        out = grads[0].clone()
+        if self.replay is None:
+            shape, strides, offset = self.place
+            if out.stride() != self.base_strides:
+                laid = wrap(dense(self.spec, self.base_strides))
+                out = laid.copy_(out)
+            part = OPS["as_strided"].function(out, shape, strides, offset)
+        else:
+            part = self.replay(out)
+        inner = self.inner.run([part.clone()], xp)
+        if inner[0] is None:
+            part.zero_()
+        else:
+            part.copy_(inner[0])
+        return [out, *inner[1:]]
+
+    def release(self) -> None:
+        self.inner.release()
+
+    def __getattr__(self, name):
+        raise AttributeError(f"'CopySlices' object has no attribute '{name}'")
+
+
+def dense(spec, strides) -> np.ndarray:
+    """A fresh array laid out with these strides, in elements; in C order where they leave gaps or overlap."""
+    order = sorted(range(spec.ndim), key=lambda i: -strides[i])
+    fresh = np.empty(tuple(spec.shape[i] for i in order), spec.array_dtype)
+    laid = fresh.transpose(tuple(np.argsort(order))) if spec.ndim else fresh
+    want = tuple(s * laid.itemsize for s in strides)
+    return laid if laid.strides == want or not spec.numel else np.empty(spec.shape, spec.array_dtype)
+
+
+def regenerate(base, view):
+    """The edge of a view whose base has a new history: that of the same part of the base, by as_strided."""
+    shape, strides, offset = geometry(view._array, base._array)
+    before = state.grad_enabled
+    state.grad_enabled = True
+    try:
+        return OPS["as_strided"].function(base, shape, strides, offset + base.storage_offset())._edge
+    finally:
+        state.grad_enabled = before
+
+
+views.regenerate = regenerate

@@ -1,0 +1,258 @@
+"""The nodes of the graph, and what a learner, a hook or a drawing tool may ask of one.
+
+A node stands for one executed operation. Its `edges` say where the gradients of the operation's inputs go: to the node
+that made the input, to one `Output` of a node that made several, to the leaf tensor itself, or nowhere (None). A leaf
+is its own sink, so that neither leaf nor graph needs a cycle of references; the `AccumulateGrad` that PyTorch shows in
+its place is made when somebody looks.
+"""
+
+import itertools
+import weakref
+from collections import OrderedDict
+from typing import Any
+
+__all__ = ["Node", "Output", "AccumulateGrad", "RemovableHandle", "next_sequence", "node_class", "saved_error"]
+
+next_sequence = itertools.count().__next__
+
+
+class RemovableHandle:
+    """What registering a hook returns: `remove()` takes the hook back, leaving a `with` block of it does so too."""
+
+    _ids = itertools.count()
+
+    def __init__(self, hooks_dict: Any, *, extra_dict: Any = None):
+        self.hooks_dict_ref = weakref.ref(hooks_dict)
+        self.id = next(self._ids)
+
+    def remove(self) -> None:
+        hooks = self.hooks_dict_ref()
+        if hooks is not None and self.id in hooks:
+            del hooks[self.id]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.remove()
+
+
+class HookDict(OrderedDict):
+    """Hooks by the id of their handle, in the order they run."""
+
+    def add(self, hook) -> RemovableHandle:
+        handle = RemovableHandle(self)
+        self[handle.id] = hook
+        return handle
+
+
+class Extra:
+    """What only few nodes have: hooks, metadata, tensors that retain their gradient."""
+
+    __slots__ = ("tensor_hooks", "retained", "prehooks", "posthooks", "metadata")
+
+    def __init__(self):
+        self.tensor_hooks = {}  # output number: HookDict of hooks on that tensor
+        self.retained = {}  # output number: weak reference to the tensor whose .grad is kept
+        self.prehooks = HookDict()
+        self.posthooks = HookDict()
+        self.metadata = {}
+
+
+class Node:
+    """One operation of the graph.
+
+    edges: where the gradient of each differentiable input goes. saved: what the derivative needs, flat triples (value,
+    version counter or None, version); None once freed. sequence: rises with every node made; the backward pass runs the
+    highest first. spec: shape and dtype of the output (a tuple of them where there are several). specs: None where
+    every input has the spec of the output, otherwise the spec of each input. extra: None or an `Extra`.
+    """
+
+    __slots__ = ("edges", "saved", "sequence", "spec", "specs", "extra", "__weakref__")
+    op: Any = None  # the declaration, set on the class of each operation
+    outputs = 1
+
+    @classmethod
+    def make(cls, edges, saved, spec, specs=None):
+        node = object.__new__(cls)
+        node.edges = edges
+        node.saved = saved
+        node.sequence = next_sequence()
+        node.spec = spec
+        node.specs = specs
+        node.extra = None
+        return node
+
+    # --- what the engine calls; see engine.py ---
+
+    def vjp(self, grad):
+        """The gradients of the inputs from the gradient of the only output, as raw arrays."""
+        raise NotImplementedError
+
+    def run(self, grads, xp):
+        """The gradients of the inputs from a list with one gradient per output, in the array world `xp`."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Free what was saved; a second backward pass through this node is then an error."""
+        if self.saved:
+            self.saved = None
+
+    # --- what everybody may ask ---
+
+    def name(self) -> str:
+        """The name of the operation's derivative, such as "MulBackward0"."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple:
+        """Pairs (node, output number), one for each differentiable input; (None, 0) where no gradient is asked for."""
+        from .tensor import Tensor
+
+        # A hook registered on an AccumulateGrad lives as long as the graph does: the node takes the object itself.
+        if any(isinstance(edge, Tensor) for edge in self.edges):
+            self.edges = tuple(AccumulateGrad.of(e) if isinstance(e, Tensor) else e for e in self.edges)
+        return tuple((e.node, e.number) if type(e) is Output else (e, 0) for e in self.edges)
+
+    @property
+    def metadata(self) -> dict:
+        """A dictionary for notes about this node."""
+        return self.extras().metadata
+
+    @property
+    def requires_grad(self) -> bool:
+        return True
+
+    def extras(self) -> Extra:
+        if self.extra is None:
+            self.extra = Extra()
+        return self.extra
+
+    def register_hook(self, fn) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after this node ran; a returned tuple replaces the `grad_inputs`."""
+        return self.extras().posthooks.add(fn)
+
+    def register_prehook(self, fn) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before this node runs; a returned tuple replaces the `grad_outputs`."""
+        return self.extras().prehooks.add(fn)
+
+    @property
+    def _input_metadata(self) -> list:
+        return list(self.spec) if type(self.spec) is tuple else [self.spec]
+
+    def _sequence_nr(self) -> int:
+        return self.sequence
+
+    def __call__(self, *grads):
+        from .engine import call_node
+
+        return call_node(self, grads)
+
+    def __getattr__(self, name):
+        if name.startswith(("_saved_", "_raw_saved_")) and self.op is not None:
+            from .saved import read_saved
+
+            return read_saved(self, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __dir__(self):
+        names = super().__dir__()
+        return [*names, *(f"_saved_{n}" for n in self.op.saved_names)] if self.op is not None else names
+
+    def __repr__(self):
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+    def __reduce__(self):
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
+
+class Output:
+    """One output of a node that has several: what the edges that lead there point at."""
+
+    __slots__ = ("node", "number")
+
+    def __init__(self, node: Node, number: int):
+        self.node = node
+        self.number = number
+
+
+class AccumulateGrad(Node):
+    """The sink of a leaf: adds what arrives to `variable.grad`. Made when looked at; the leaf knows it weakly."""
+
+    __slots__ = ("variable",)
+
+    @classmethod
+    def of(cls, leaf) -> "AccumulateGrad":
+        known = leaf._sink() if leaf._sink is not None else None
+        if known is None:
+            known = cls.make((), (), leaf._spec)
+            known.sequence = (1 << 64) - 1
+            known.variable = leaf
+            leaf._sink = weakref.ref(known)
+        return known
+
+    @property
+    def next_functions(self) -> tuple:
+        return ()
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+
+def node_class(name: str, op=None, base: type = Node) -> type:
+    """The class of one operation's nodes."""
+    return type(name, (base,), {"__slots__": (), "op": op, "__module__": "torch.autograd"})
+
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+
+
+def saved_error(node: Node) -> RuntimeError:
+    """Why the saved values of a node cannot be used: freed already, or one was modified since it was saved."""
+    if node.saved is None:
+        return RuntimeError(FREED)
+    for i in range(0, len(node.saved), 3):
+        value, counter, version = node.saved[i : i + 3]
+        if counter is not None and counter[0] != version:
+            return modified_error(node, i // 3, value, counter[0], version)
+    raise AssertionError("the saved values are in order")
+
+
+def modified_error(node: Node, index: int, array, found: int, expected: int) -> RuntimeError:
+    """The error for a saved tensor that an in-place operation changed."""
+    from .spec import spec_of
+
+    number, maker = 0, None
+    name = node.op.saved_names[index] if node.op is not None and index < len(node.op.saved_names) else ""
+    if name.startswith("result"):
+        maker = node
+        number = int(name[6:] or 0)
+    elif node.op is not None and name in node.op.tensor_names:
+        edge = node.edges[node.op.tensor_names.index(name)]
+        if type(edge) is Output:
+            maker, number = edge.node, edge.number
+        else:
+            maker = edge
+    spec = spec_of(array)
+    text = (
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{spec.dtype.type_name} {list(spec.shape)}]"
+    )
+    if isinstance(maker, Node):
+        text += f", which is output {number} of {plain_name(maker)},"
+    return RuntimeError(
+        f"{text} is at version {found}; expected version {expected} instead. Hint: enable anomaly detection to find the "
+        "operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
+
+
+def plain_name(node: Node) -> str:
+    """The name of a node in error messages: "Exp" for ExpBackward0."""
+    name = node.name()
+    head, found, tail = name.rpartition("Backward")
+    return head if found and (not tail or tail.isdigit()) else name

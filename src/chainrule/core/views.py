@@ -1,0 +1,173 @@
+"""Views: tensors that share the memory of a base, and how they follow what happens to it.
+
+A view keeps its root base (never another view), where it lies in the base's memory, and the version of the memory for
+which its edge is right. When an in-place operation has changed the history of the base since, the edge is made anew as
+an `as_strided` of the base: shape, strides and offset say everything a chain of views did. Views that change the dtype
+(the real part of a complex tensor) cannot be said that way; they keep a function that replays them.
+"""
+
+import numpy as np
+
+from .modes import state
+from .node import Node, plain_name
+
+__all__ = ["View", "view_edge", "make_view", "NOWHERE", "ORDINARY", "NO_GRAD", "MULTI_OUTPUT", "INFERENCE", "CUSTOM"]
+
+# How a view came to be; all but the first forbid some in-place changes.
+ORDINARY, NO_GRAD, MULTI_OUTPUT, INFERENCE, CUSTOM = range(5)
+
+
+class _Nowhere(Node):
+    """The edge of a view that was made without recording from a base that requires grad: it counts as requiring grad,
+    and what flows there reaches nobody."""
+
+    __slots__ = ()
+
+    def vjp(self, grad):
+        return ()
+
+    def run(self, grads, xp):
+        return []
+
+
+NOWHERE = _Nowhere.make((), (), None)
+NOWHERE.sequence = -1
+
+# Set by the operations: makes the view (array, spec) of base by as_strided and returns its node.
+regenerate = None
+
+
+class View:
+    __slots__ = ("base", "version", "meta", "replay", "maker")
+
+    def __init__(self, base, version, meta, replay, maker):
+        self.base = base
+        self.version = version
+        self.meta = meta
+        self.replay = replay
+        self.maker = maker  # the node name for the error about several views
+
+
+def base_requires_grad(view: View) -> bool:
+    return view.base._edge is not None
+
+
+def view_edge(tensor):
+    """The edge of a view, made anew if its base has a new history."""
+    view = tensor._view
+    edge = tensor._edge
+    base = view.base
+    base_edge = base._edge
+    if base_edge is None:
+        if edge is None or type(edge) is _leaf_type:
+            return None if edge is None else tensor
+        return edge
+    cell = tensor._counter
+    if cell is not None and view.version != cell[0]:
+        check_history(view, indirect=True)
+        refresh(tensor)
+        return tensor._edge
+    if edge is None:
+        return NOWHERE
+    return tensor if type(edge) is _leaf_type else edge
+
+
+def refresh(tensor) -> None:
+    """Give a view the edge that follows from its base's present history."""
+    view = tensor._view
+    base = view.base
+    if view.replay is None:
+        tensor._edge = regenerate(base, tensor)
+    else:
+        replayed = view.replay(base)
+        tensor._edge = view_edge(replayed) if replayed._view is not None else replayed._edge
+    view.version = tensor._counter[0]
+
+
+_leaf_type: type  # set by tensor.py
+
+
+def make_view(result, source, meta: int, replay=None, maker: str = "") -> None:
+    """Tie `result`, whose array views that of `source`, to the root base of `source`."""
+    outer = source._view
+    cell = result._counter = source._counter
+    if outer is None:
+        base = source
+        chained = replay
+    else:
+        base = outer.base
+        chained = outer.replay
+        if replay is not None:
+            chained = _then(outer.replay or _strided(source, base), replay)
+        elif chained is not None:
+            chained = _then(chained, _strided_from(result, source))
+        if meta == ORDINARY:
+            meta = outer.meta
+    result._view = View(base, cell[0] if cell is not None else 0, meta, chained, maker)
+
+
+def _then(first, second):
+    return lambda base: second(first(base))
+
+
+def _strided(view, base):
+    from .registry import OPS
+
+    shape, strides, offset = geometry(view._array, base._array)
+    return lambda b: OPS["as_strided"].function(b, shape, strides, offset + b.storage_offset())
+
+
+def _strided_from(result, source):
+    return _strided(result, source)
+
+
+def geometry(array: np.ndarray, base: np.ndarray) -> tuple:
+    """Shape, strides in elements, and the offset in elements from the first element of `base`."""
+    item = array.itemsize
+    offset = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    if array.size == 0 or base.size == 0:
+        offset = 0
+    return array.shape, tuple(s // item for s in array.strides), offset // item
+
+
+_FORBIDDEN = (
+    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+    "the view and the inplace either both inside the {mode} block (if you don't want the inplace to be tracked) or both "
+    "outside (if you want the inplace to be tracked)."
+)
+
+
+def check_history(view: View, indirect: bool) -> None:
+    """RuntimeError where the history of a view may not be rewritten, by itself or through its base (`indirect`)."""
+    meta = view.meta
+    if meta == ORDINARY or not state.grad_enabled and not indirect:
+        return
+    how = "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
+    joint = "and " if indirect else "and "
+    if meta == NO_GRAD:
+        raise RuntimeError(
+            f"A view was created in no_grad mode {joint}{how} with grad mode enabled." + _FORBIDDEN.format(mode="no_grad")
+        )
+    if meta == INFERENCE:
+        raise RuntimeError(
+            f"A view was created in inference mode {joint}{how} in normal mode." + _FORBIDDEN.format(mode="inference_mode")
+        )
+    if meta == MULTI_OUTPUT:
+        verb = "is a view and " + how
+        raise RuntimeError(
+            f"Output {view.maker[1]} of {view.maker[0]} {verb}. This view is the output of a function that returns "
+            "multiple views. Such functions do not allow the output views to be modified inplace. You should replace the "
+            "inplace operation by an out-of-place one."
+        )
+    if indirect:
+        return
+    raise RuntimeError(
+        f"Output {view.maker[1]} of {view.maker[0]} is a view and {how}. This view was created inside a custom Function "
+        "(or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom "
+        "backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can "
+        "fix this by cloning the output of the custom Function."
+    )
+
+
+def named(node: Node) -> str:
+    return plain_name(node)

@@ -1,0 +1,255 @@
+"""The closed list of array functions that kernels and derivative formulas may use, raw: over NumPy arrays.
+
+A formula's first parameter `xp` is this module in an ordinary backward pass and its differentiable twin
+(ops/differentiable.py) under create_graph; a test holds the two lists equal. Axes are given as in NumPy. Constants in
+formulas are Python numbers, which take the dtype of the array they meet.
+"""
+
+import numpy as np
+
+# --- elementwise ---
+from numpy import (  # noqa: F401
+    arccos,
+    arccosh,
+    arcsin,
+    arcsinh,
+    arctan,
+    arctan2,
+    arctanh,
+    ceil,
+    copysign,
+    cos,
+    cosh,
+    divide,
+    equal,
+    exp,
+    exp2,
+    expm1,
+    floor,
+    floor_divide,
+    greater,
+    greater_equal,
+    hypot,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    log,
+    log1p,
+    log2,
+    log10,
+    logaddexp,
+    logaddexp2,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    not_equal,
+    power,
+    reciprocal,
+    rint,
+    signbit,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    tan,
+    tanh,
+    trunc,
+    where,
+)
+
+# --- shape ---
+from numpy import (  # noqa: F401
+    broadcast_to,
+    concatenate,
+    diagonal,
+    expand_dims,
+    flip,
+    matmul,
+    moveaxis,
+    ones_like,
+    reshape,
+    roll,
+    stack,
+    swapaxes,
+    take_along_axis,
+    transpose,
+    tril,
+    triu,
+    zeros_like,
+)
+
+ndarray = np.ndarray
+add = np.add
+
+
+def conj(x):
+    """The complex conjugate; a real array itself."""
+    return np.conjugate(x) if x.dtype.kind == "c" else x
+
+
+def real(x):
+    """The real part, as a view of a complex array."""
+    return x.real if x.dtype.kind == "c" else x
+
+
+def imag(x):
+    """The imaginary part of a complex array, as a view."""
+    return x.imag
+
+
+def abs(x):
+    return np.abs(x)
+
+
+def sgn(x):
+    """x / |x|, and 0 where x is 0."""
+    return np.sign(x)
+
+
+def sum(x, axis=None, keepdims=False):
+    return np.add.reduce(x, axis=axis, keepdims=keepdims)
+
+
+def cumsum(x, axis):
+    return np.add.accumulate(x, axis=axis)
+
+
+def amax(x, axis=None, keepdims=False):
+    return np.maximum.reduce(x, axis=axis, keepdims=keepdims)
+
+
+def astype(x, dtype):
+    """The array in another dtype (NumPy's or chainrule's); itself where it has that dtype."""
+    return x.astype(getattr(dtype, "numpy", dtype), copy=False)
+
+
+def zeros(shape, like):
+    """Zeros with the dtype of `like`."""
+    return np.zeros(shape, like.dtype)
+
+
+def zeros_of(spec):
+    """Zeros of the shape and dtype that a spec says."""
+    return np.zeros(spec.shape, spec.array_dtype)
+
+
+def is_complex(x) -> bool:
+    return x.dtype.kind == "c"
+
+
+def getitem(x, index):
+    """x[index], basic or advanced."""
+    return x[index]
+
+
+def index_add(shape, index, values):
+    """Zeros of `shape` with `values` added at `index`; where an index occurs twice both are added. The vjp of getitem."""
+    out = np.zeros(shape, values.dtype)
+    if _is_basic(index):
+        out[index] = values
+    else:
+        np.add.at(out, index, values)
+    return out
+
+
+def _is_basic(index) -> bool:
+    if not isinstance(index, tuple):
+        index = (index,)
+    return all(i is None or i is Ellipsis or isinstance(i, (int, slice)) for i in index)
+
+
+def sum_to(grad, shape):
+    """Sum over the dimensions along which an array of `shape` was broadcast to that of `grad`."""
+    extra = grad.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and grad.shape[i + extra] != 1)
+    if axes:
+        grad = np.add.reduce(grad, axis=axes, keepdims=True)
+    return grad.reshape(shape) if grad.shape != shape else grad
+
+
+def fit(grad, spec):
+    """A gradient as its input needs it: the input's shape (summed), real for a real input, the input's dtype."""
+    if grad is None:
+        return None
+    if grad.shape != spec.shape:
+        grad = sum_to(grad, spec.shape)
+    dtype = spec.array_dtype
+    if grad.dtype is not dtype:
+        if grad.dtype.kind == "c" and dtype.kind != "c":
+            grad = grad.real
+        grad = grad.astype(dtype, copy=False)
+    return grad
+
+
+class _Memory:
+    """Hands NumPy a place inside the memory of `base`, which it keeps alive."""
+
+    __slots__ = ("__array_interface__", "base")
+
+
+def as_strided(base, shape, strides, offset):
+    """The view of the memory of `base` with these strides and offset in elements, counted from its first element."""
+    item = base.itemsize
+    start = base.__array_interface__["data"]
+    memory = _Memory()
+    memory.base = base
+    memory.__array_interface__ = {
+        "data": (start[0] + offset * item, start[1]),
+        "shape": tuple(shape),
+        "strides": tuple(s * item for s in strides),
+        "typestr": base.dtype.str,
+        "version": 3,
+    }
+    return np.asarray(memory)
+
+
+def owner_of(array):
+    """The array that owns the memory `array` shows."""
+    while True:
+        base = array.base
+        if isinstance(base, _Memory):
+            array = base.base
+        elif isinstance(base, np.ndarray):
+            array = base
+        else:
+            return array
+
+
+def strided_index(shape, strides, offset):
+    """For every element of a strided view, its place in flat memory."""
+    index = np.full(shape, offset, np.int64)
+    for axis, (n, stride) in enumerate(zip(shape, strides)):
+        step = np.arange(n, dtype=np.int64) * stride
+        index += step.reshape((n,) + (1,) * (len(shape) - axis - 1))
+    return index
+
+
+def as_strided_vjp(grad, base_shape, base_strides, shape, strides, offset):
+    """The gradient of the base of an as_strided view: what overlaps in the view is added, and what overlaps in the base
+    shares its gradient equally."""
+    places = strided_index(shape, strides, offset)
+    base_places = strided_index(base_shape, base_strides, 0)
+    low = min(places.min(initial=0), base_places.min(initial=0))
+    size = int(max(places.max(initial=0), base_places.max(initial=0)) - low + 1)
+    memory = np.zeros(size, grad.dtype)
+    np.add.at(memory, places.ravel() - low, grad.ravel())
+    out = memory[base_places - low]
+    if base_places.size and _overlaps(base_shape, base_strides):
+        counts = np.bincount(base_places.ravel() - low, minlength=size)
+        out = out / counts[base_places - low].astype(grad.real.dtype)
+    return out
+
+
+def _overlaps(shape, strides) -> bool:
+    """Whether two indices may lead to one place (the same test PyTorch makes: sort by stride and look for room)."""
+    reach = 0
+    for stride, n in sorted((s, n) for s, n in zip(strides, shape) if n != 1):
+        if stride <= reach:
+            return True
+        reach += stride * (n - 1)
+    return False

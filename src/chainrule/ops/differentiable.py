@@ -1,0 +1,128 @@
+"""The vocabulary over Tensors: what a derivative formula calls under create_graph.
+
+Every name of core/vocabulary.py stands here with the same parameters; a test holds the two lists equal. Functions whose
+parameters agree with the operation of the same name are taken from it, the others are adapted below.
+"""
+
+import sys
+
+import numpy as np
+
+from ..core import dtype as dtypes
+from ..core import engine, vocabulary
+from ..core.registry import FUNCTIONS, OPS
+from ..core.tensor import wrap
+
+_SAME = {
+    "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2",
+    "arctanh": "atanh", "divide": "div", "equal": "eq", "greater": "gt", "greater_equal": "ge", "less": "lt",
+    "less_equal": "le", "not_equal": "ne", "power": "pow", "rint": "round",
+}  # fmt: skip
+
+
+def __getattr__(name):
+    """Functions that need no adapting: the operation of the same name (or of PyTorch's name for it)."""
+    if name.startswith("_") or not hasattr(vocabulary, name):
+        raise AttributeError(name)
+    function = FUNCTIONS["torch"].get(_SAME.get(name, name))
+    if function is None and name in OPS:
+        function = OPS[name].function
+    if function is None:
+        raise NotImplementedError(f"chainrule has no differentiable {name}: a formula under create_graph asked for it")
+    globals()[name] = function
+    return function
+
+
+def _call(name, *args, **kwargs):
+    return OPS[name].function(*args, **kwargs) if name in OPS else FUNCTIONS["torch"][name](*args, **kwargs)
+
+
+def conj(x):
+    return _call("conj", x) if x.is_complex() else x
+
+
+def real(x):
+    return _call("real", x) if x.is_complex() else x
+
+
+def sum(x, axis=None, keepdims=False):
+    return _call("sum", x) if axis is None and not keepdims else _call("sum", x, _axes(axis, x), keepdims)
+
+
+def _axes(axis, x):
+    return tuple(range(x.ndim)) if axis is None else axis
+
+
+def amax(x, axis=None, keepdims=False):
+    return _call("amax", x, _axes(axis, x), keepdims)
+
+
+def expand_dims(x, axis):
+    for a in sorted(axis) if isinstance(axis, tuple) else (axis,):
+        x = _call("unsqueeze", x, a)
+    return x
+
+
+def broadcast_to(x, shape):
+    return _call("expand", x, shape)
+
+
+def transpose(x, axes=None):
+    return _call("permute", x, tuple(reversed(range(x.ndim))) if axes is None else axes)
+
+
+def concatenate(arrays, axis=0):
+    return _call("cat", arrays, axis)
+
+
+def astype(x, dtype):
+    return x.to(dtype if isinstance(dtype, dtypes.dtype) else dtypes.of(np.dtype(dtype)))
+
+
+def zeros(shape, like):
+    return wrap(np.zeros(shape, like._spec.array_dtype))
+
+
+def zeros_of(spec):
+    return wrap(vocabulary.zeros_of(spec))
+
+
+def zeros_like(x):
+    return wrap(np.zeros(x._spec.shape, x._spec.array_dtype))
+
+
+def ones_like(x):
+    return wrap(np.ones(x._spec.shape, x._spec.array_dtype))
+
+
+def is_complex(x) -> bool:
+    return x._spec.dtype.is_complex
+
+
+def take_along_axis(x, index, axis):
+    return _call("gather", x, axis, index)
+
+
+def sum_to(grad, shape):
+    shape = tuple(shape)
+    extra = grad.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and grad.shape[i + extra] != 1)
+    if axes:
+        grad = sum(grad, axes, True)
+    return _call("reshape", grad, shape) if tuple(grad.shape) != shape else grad
+
+
+def fit(grad, spec):
+    """A gradient as its input needs it; see vocabulary.fit."""
+    if grad is None:
+        return None
+    if grad._spec.shape != spec.shape:
+        grad = sum_to(grad, spec.shape)
+    if grad._spec.dtype is not spec.dtype:
+        if grad._spec.dtype.is_complex and not spec.dtype.is_complex:
+            grad = _call("real", grad)
+        grad = grad.to(spec.dtype)
+    return grad
+
+
+engine.differentiable = sys.modules[__name__]
