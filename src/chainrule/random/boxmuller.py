@@ -18,7 +18,7 @@ LANES = 8  # a block of 16 words is 8 radii, then 8 angles
 _ROW = np.dtype((np.void, 4 * LANES))  # moves 8 lanes at once
 
 
-def _float(value: float) -> np.ndarray:
+def _float(value: float | np.floating) -> np.ndarray:
     return np.array(value, np.float32)
 
 
@@ -265,7 +265,7 @@ def fill_pairs(uniform: np.ndarray, out: np.ndarray, exact: bool) -> None:
         np.multiply(radius, np.sin(theta), out[1::2])
         start = uniform.size - 2
     values = uniform[start:].tolist()
-    last = []
+    last: list[float] = []
     for u1, u2 in zip(values[::2], values[1::2], strict=True):
         single = math.sqrt(-2.0 * math.log1p(-u2))
         angle = 2.0 * math.pi * u1

@@ -16,7 +16,7 @@ import numpy as np
 _SPLIT = 2.0**27 + 1
 
 
-def fma32(a: np.ndarray, b: float, c: float) -> np.ndarray:
+def fma32(a: np.ndarray, b: float | np.floating, c: float | np.floating) -> np.ndarray:
     """`a * b + c` of a float32 array and two numbers, rounded once to float32."""
     wide = a.astype(np.float64)
     wide *= float(np.float32(b))
@@ -36,7 +36,7 @@ def fma64(a: np.ndarray, b: float, c: float) -> np.ndarray:
 @functools.cache
 def complex_multiply(dtype: type) -> Callable[[np.ndarray, np.ndarray, np.ndarray], object]:
     """A product `f(a, b, out)` of complex arrays whose parts are `dtype` and whose real part is fused."""
-    parts = np.random.RandomState(1).random_sample((4, 37)).astype(dtype)
+    parts: np.ndarray = np.random.RandomState(1).random_sample((4, 37)).astype(dtype)
     a = (parts[0] - 0.5 + 1j).astype(np.result_type(dtype, np.complex64))
     b = np.empty_like(a)
     b.real, b.imag = parts[1], parts[2]

@@ -46,6 +46,7 @@ class Generator:
         "_fresh",
         "_position",
         "_seed",
+        "_seeded",
         "_tables",
         "next_double_normal",
         "next_float_normal",
@@ -58,7 +59,7 @@ class Generator:
             raise RuntimeError(
                 f"Cannot get {self._device.type.upper()} generator: chainrule has the CPU generator only"
             )
-        self._bits = np.random.MT19937(0)
+        self._bits: Any = None
         self._start(DEFAULT_SEED)
 
     @property
@@ -89,14 +90,23 @@ class Generator:
         return self._seed
 
     def _start(self, seed: int) -> None:
-        self._bits._legacy_seeding(seed % 2**32)
         self._seed = seed
+        self._seeded = False
         self._block = np.empty(0, np.uint32)
         self._tables: dict[Any, Any] = {}
         self._position = BLOCK
         self._fresh = True
         self.next_float_normal: float | None = None
         self.next_double_normal: float | None = None
+
+    def _twister(self) -> Any:
+        """NumPy's twister, seeded when first asked for: importing `numpy.random` takes a while."""
+        if self._bits is None:
+            self._bits = np.random.MT19937(0)
+        if not self._seeded:
+            self._bits._legacy_seeding(self._seed % 2**32)
+            self._seeded = True
+        return self._bits
 
     # -- words --------------------------------------------------------------------------------------------------------
 
@@ -113,7 +123,7 @@ class Generator:
         result[: head.size] = head
         middle = head.size + whole * BLOCK
         if whole:
-            result[head.size : middle] = self._bits.random_raw(whole * BLOCK)
+            result[head.size : middle] = self._twister().random_raw(whole * BLOCK)
         if last:
             self._next_block()
             result[middle:] = self._block[:last]
@@ -159,7 +169,7 @@ class Generator:
         return table, start
 
     def _next_block(self) -> None:
-        self._block = self._bits.random_raw(BLOCK).astype(np.uint32)
+        self._block = self._twister().random_raw(BLOCK).astype(np.uint32)
         self._tables = {}
 
     # -- state --------------------------------------------------------------------------------------------------------
@@ -171,7 +181,7 @@ class Generator:
         state["left"] = 1 if self._fresh else BLOCK + 1 - self._position
         state["seeded"] = 1
         state["next"] = 0 if self._fresh else self._position
-        state["key"] = self._bits.state["state"]["key"]
+        state["key"] = self._twister().state["state"]["key"]
         if self.next_double_normal is not None:
             state["y"] = self.next_double_normal
             state["has_double"] = 1
@@ -196,7 +206,7 @@ class Generator:
         if not (state["seeded"] and 0 < left <= BLOCK and following <= BLOCK):
             raise RuntimeError("Invalid mt19937 state")
         # From position 0 the bit generator yields the words of this very key, and then stands before the next twist.
-        self._bits.state = {
+        self._twister().state = {
             "bit_generator": "MT19937",
             "state": {"key": state["key"].astype(np.uint32), "pos": 0},
         }
