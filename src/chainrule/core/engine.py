@@ -161,7 +161,7 @@ class Pass:
         while heap:
             node = pop(heap)[1]
             grad = grads.pop(node)
-            if special or node.extra is not None or node.outputs != 1:
+            if special or node.extra is not None or not node.simple:
                 self.step(node, grad)
                 continue
             try:

@@ -71,6 +71,7 @@ class Node:
     __slots__ = ("edges", "saved", "sequence", "spec", "specs", "extra", "__weakref__")
     op: Any = None  # the declaration, set on the class of each operation
     outputs = 1
+    simple = True  # one output, and gradients that nobody else can hold: the engine's short way
 
     @classmethod
     def make(cls, edges, saved, spec, specs=None):
@@ -107,12 +108,14 @@ class Node:
     @property
     def next_functions(self) -> tuple:
         """Pairs (node, output number), one for each differentiable input; (None, 0) where no gradient is asked for."""
-        from .tensor import Tensor
+        from .tensor import Tensor  # tensor.py stands on this file
 
         # A hook registered on an AccumulateGrad lives as long as the graph does: the node takes the object itself.
         if any(isinstance(edge, Tensor) for edge in self.edges):
             self.edges = tuple(AccumulateGrad.of(e) if isinstance(e, Tensor) else e for e in self.edges)
-        return tuple((e.node, e.number) if type(e) is Output else (e, 0) for e in self.edges)
+        # The edge of a view made under no_grad (views.NOWHERE) leads to nobody; it alone has a negative number.
+        edges = (None if isinstance(e, Node) and e.sequence < 0 else e for e in self.edges)
+        return tuple((e.node, e.number) if type(e) is Output else (e, 0) for e in edges)
 
     @property
     def metadata(self) -> dict:
