@@ -13,7 +13,7 @@ from ..core.general import edge_of
 from ..core.grad_mode import set_grad
 from ..core.inplace import check_inplace, rebase_history
 from ..core.modes import state
-from ..core.node import FREED, Node, Output, modified_error, next_sequence
+from ..core.node import FREED, Node, Output, next_sequence, version_error
 from ..core.tensor import Tensor, wrap
 from ..core.views import CUSTOM, MULTI_OUTPUT, make_view
 
@@ -95,7 +95,7 @@ class FunctionCtx(Node):
         maker, number = self, saved.output
         if saved.tensor is not None:
             maker, number = saved.tensor.grad_fn, saved.tensor.output_nr
-        return modified_error(maker, number, saved.array, saved.counter[0], saved.version)
+        return version_error(maker, number, saved.array, saved.counter[0], saved.version)
 
     # --- for the engine ---
 

@@ -5,6 +5,7 @@ false in ordinary use. Whoever switches something on raises the flag that covers
 and only then does a caller look up the state of its own thread.
 """
 
+import os
 import threading
 
 __all__ = ["modes", "state", "raise_flag", "lower_flag"]
@@ -59,3 +60,7 @@ def lower_flag(detour: bool = False) -> None:
         else:
             modes._unusuals -= 1
             modes.unusual = modes._unusuals > 0
+
+
+if os.environ.get("CHAINRULE_FAST") == "0":  # the suite runs once without the fast path: both must mean the same
+    raise_flag(detour=True)

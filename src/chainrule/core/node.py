@@ -227,26 +227,27 @@ def saved_error(node: Node) -> RuntimeError:
 
 
 def modified_error(node: Node, index: int, array, found: int, expected: int) -> RuntimeError:
-    """The error for a saved tensor that an in-place operation changed."""
+    """The error for the saved value number `index` of a node, which an in-place operation changed."""
+    name = node.op.saved_names[index]
+    maker, number = None, 0
+    if name.startswith("result"):
+        maker, number = node, int(name[6:] or 0)
+    elif name in node.op.tensor_names:
+        edge = node.edges[node.op.tensor_names.index(name)]
+        maker, number = (edge.node, edge.number) if type(edge) is Output else (edge, 0)
+    return version_error(maker, number, array, found, expected)
+
+
+def version_error(maker, number: int, array, found: int, expected: int) -> RuntimeError:
+    """The error for a saved tensor (output `number` of the node `maker`) that an in-place operation changed."""
     from .spec import spec_of
 
-    number, maker = 0, None
-    name = node.op.saved_names[index] if node.op is not None and index < len(node.op.saved_names) else ""
-    if name.startswith("result"):
-        maker = node
-        number = int(name[6:] or 0)
-    elif node.op is not None and name in node.op.tensor_names:
-        edge = node.edges[node.op.tensor_names.index(name)]
-        if type(edge) is Output:
-            maker, number = edge.node, edge.number
-        else:
-            maker = edge
     spec = spec_of(array)
     text = (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{spec.dtype.type_name} {list(spec.shape)}]"
     )
-    if isinstance(maker, Node):
+    if isinstance(maker, Node) and type(maker) is not AccumulateGrad:
         text += f", which is output {number} of {plain_name(maker)},"
     return RuntimeError(
         f"{text} is at version {found}; expected version {expected} instead. Hint: enable anomaly detection to find the "
