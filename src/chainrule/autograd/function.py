@@ -46,9 +46,6 @@ class FunctionCtx(Node):
     non_differentiable: tuple | None = None
     to_save: tuple | None = None
 
-    def __getattr__(self, name):
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
     # --- for the user, inside forward or setup_context ---
 
     def save_for_backward(self, *tensors) -> None:

@@ -26,6 +26,7 @@ formula's parameters after `xp` and `grad` say what its node saves: a tensor par
 gradient, in the order of the tensor parameters), `grads` (the gradients of all outputs, instead of `grad`).
 """
 
+import functools
 import inspect
 import types
 import typing
@@ -36,6 +37,7 @@ from .general import apply, apply_inplace, apply_out, backward
 from .modes import modes
 from .node import Node, node_class
 from .registry import METHODS, OPS, publish
+from .saved import read_saved
 from .tensor import Tensor
 
 __all__ = ["Array", "Arrays", "Op", "op", "pointwise", "view", "composite", "method"]
@@ -183,6 +185,8 @@ class Op:
         wanted = {n for f in self.formulas.values() for n in f.names} - {"needs"}
         order = [*self.params, *sorted(wanted - set(self.params))]
         self.saved_names = tuple(n for n in order if n in wanted)
+        for name in self.saved_names:
+            setattr(self.node_type, "_saved_" + name, property(functools.partial(read_saved, name)))
 
     @property
     def differentiable(self) -> bool:

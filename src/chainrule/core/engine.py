@@ -320,13 +320,14 @@ class Pass:
         if grad is None:
             return
         owned = leaf in self.owned
-        hooks = leaf._hooks
-        sink = leaf._sink() if leaf._sink is not None else None
-        extra = sink.extra if sink is not None else None
-        if hooks:
-            for hook in list(hooks.values()):
+        state = getattr(leaf, "_leaf", None)
+        sink = extra = None
+        if state is not None:
+            sink = state.sink()
+            extra = sink.extra if sink is not None else None
+            for hook in list(state.hooks.values()):
                 grad = self.hooked(hook, grad)
-            owned = False
+                owned = False
         if extra is not None and extra.prehooks:
             grad = self.before(sink, extra, [grad])[0]
             owned = False
@@ -339,15 +340,15 @@ class Pass:
         store(leaf, grad if self.graph else wrap(np.asarray(grad)), self.graph, owned)
         if extra is not None and extra.posthooks:
             self.after(sink, extra, (), [grad])
-        if leaf._post_hooks:
-            for hook in list(leaf._post_hooks.values()):
+        if state is not None:
+            for hook in list(state.post_hooks.values()):
                 if hook(leaf) is not None:
                     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def store(leaf, grad, graph: bool, owned: bool) -> None:
     """Set or add to .grad: in place, so that whoever holds the .grad sees it, unless a graph is being made of it."""
-    held = leaf._grad
+    held = getattr(leaf, "_grad", None)
     if held is None:
         if graph:
             leaf._grad = grad

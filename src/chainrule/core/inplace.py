@@ -144,9 +144,6 @@ class CopySlices(Node):
     def release(self) -> None:
         self.inner.release()
 
-    def __getattr__(self, name):
-        raise AttributeError(f"'CopySlices' object has no attribute '{name}'")
-
 
 def dense(spec, strides) -> np.ndarray:
     """A fresh array laid out with these strides, in elements; in C order where they leave gaps or overlap."""

@@ -151,17 +151,6 @@ class Node:
 
         return call_node(self, grads)
 
-    def __getattr__(self, name):
-        if name.startswith(("_saved_", "_raw_saved_")) and self.op is not None:
-            from .saved import read_saved
-
-            return read_saved(self, name)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    def __dir__(self):
-        names = super().__dir__()
-        return [*names, *(f"_saved_{n}" for n in self.op.saved_names)] if self.op is not None else names
-
     def __repr__(self):
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
@@ -186,12 +175,13 @@ class AccumulateGrad(Node):
 
     @classmethod
     def of(cls, leaf) -> "AccumulateGrad":
-        known = leaf._sink() if leaf._sink is not None else None
+        state = leaf._leaf_state()
+        known = state.sink()
         if known is None:
             known = cls.make((), (), leaf._spec)
             known.sequence = (1 << 64) - 1
             known.variable = leaf
-            leaf._sink = weakref.ref(known)
+            state.sink = weakref.ref(known)
         return known
 
     @property

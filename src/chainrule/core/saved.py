@@ -8,15 +8,11 @@ from .node import FREED, modified_error
 __all__ = ["read_saved"]
 
 
-def read_saved(node, attribute: str):
+def read_saved(name: str, node):
     """The saved value of that name, a Tensor where an array was saved; RuntimeError when freed or changed since."""
-    name = attribute.split("_saved_", 1)[1]
-    names = node.op.saved_names
-    if name not in names:
-        raise AttributeError(f"'{type(node).__name__}' object has no attribute '{attribute}'")
     if node.saved is None:
         raise RuntimeError(FREED)
-    at = names.index(name)
+    at = node.op.saved_names.index(name)
     value, counter, version = node.saved[3 * at : 3 * at + 3]
     if counter is not None and counter[0] != version:
         raise modified_error(node, at, value, counter[0], version)

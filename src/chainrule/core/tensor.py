@@ -32,8 +32,21 @@ LEAF = _Leaf()
 views._leaf_type = _Leaf
 CPU = _device("cpu")
 new = object.__new__
-# Slots that most tensors never fill; reading one that was never filled gives None.
-_RARE = frozenset(("_grad", "_sink", "_hooks", "_post_hooks", "_name"))
+
+
+class LeafState:
+    """What few leaves have: hooks on the gradient, hooks after it was accumulated, and the node shown for the leaf."""
+
+    __slots__ = ("hooks", "post_hooks", "sink")
+
+    def __init__(self):
+        self.hooks = HookDict()
+        self.post_hooks = HookDict()
+        self.sink = no_sink
+
+
+def no_sink():
+    return None
 
 
 class Tensor:
@@ -41,10 +54,11 @@ class Tensor:
 
     _array: the ndarray. _spec: its shape and dtype. _edge: None (no gradient), LEAF, or the node or `Output` that made it.
     _view: None or the `View` that ties it to its base. _counter: the version counter that all views of one storage share, a list
-    of one integer; None for inference tensors.
+    of one integer; None for inference tensors. _grad and _leaf (a `LeafState`) are filled only when there is something to
+    say: read them with `getattr(t, "_grad", None)`. (A __getattr__ that gave None would slow down every attribute.)
     """
 
-    __slots__ = ("_array", "_spec", "_edge", "_view", "_counter", *sorted(_RARE), "__weakref__", "__dict__")
+    __slots__ = ("_array", "_spec", "_edge", "_view", "_counter", "_grad", "_leaf", "__weakref__", "__dict__")
     __module__ = "torch"
     __array_priority__ = 1000
     __hash__ = object.__hash__
@@ -53,11 +67,6 @@ class Tensor:
     _spec: Spec
     _edge: Any
     _view: Any
-
-    def __getattr__(self, name):
-        if name in _RARE:
-            return None
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     # --- shape and type ---
 
@@ -197,7 +206,7 @@ class Tensor:
     @property
     def grad(self):
         """The gradient that backward passes have added up here; None where none arrived."""
-        grad = self._grad
+        grad = getattr(self, "_grad", None)
         if grad is None and self._edge is not None and self._edge is not LEAF and not self.retains_grad and not self.is_leaf:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
@@ -314,7 +323,7 @@ class Tensor:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         node = self._node()
         if node is None:
-            return self._leaf_hooks("_hooks").add(hook)
+            return self._hooked_leaf().hooks.add(hook)
         maker, number = (node.node, node.number) if type(node) is Output else (node, 0)
         return maker.extras().tensor_hooks.setdefault(number, HookDict()).add(hook)
 
@@ -324,18 +333,23 @@ class Tensor:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self._node() is not None:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        return self._leaf_hooks("_post_hooks").add(hook)
+        return self._hooked_leaf().post_hooks.add(hook)
 
-    def _leaf_hooks(self, slot: str) -> HookDict:
-        from .engine import Leaves
+    def _leaf_state(self) -> LeafState:
+        state = getattr(self, "_leaf", None)
+        if state is None:
+            state = self._leaf = LeafState()
+        return state
 
-        hooks = getattr(self, slot)
-        if hooks is None:
-            hooks = HookDict()
-            setattr(self, slot, hooks)
+    def _hooked_leaf(self) -> LeafState:
+        """The state of a leaf that is about to get a hook; the engine looks out for such leaves from now on."""
+        from .engine import Leaves  # engine.py stands on this file
+
+        state = self._leaf_state()
+        if not state.hooks and not state.post_hooks:
             Leaves.hooked += 1
-            weakref.finalize(hooks, Leaves.forget)
-        return hooks
+            weakref.finalize(state.hooks, Leaves.forget)
+        return state
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         """Send a gradient (of ones for a scalar) from here to the leaves; https://pytorch.org/docs/stable/generated/torch.Tensor.backward.html."""
