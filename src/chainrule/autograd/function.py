@@ -37,7 +37,7 @@ class FunctionCtx(Node):
     """What `forward` and `backward` share: saved tensors, flags, and any attribute the user sets."""
 
     __slots__ = ("outputs", "function", "_kept", "_positions", "__dict__")
-    simple = False
+    _kind = 1  # engine.CAREFUL_KIND
     op = None
 
     materialize_grads = True

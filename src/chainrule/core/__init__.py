@@ -1,1 +1,3 @@
 """What everything stands on: tensors, the graph, the backward pass, and how an operation is declared."""
+
+from . import differentiate  # noqa: F401  (puts the backward pass on Tensor)

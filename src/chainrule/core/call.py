@@ -12,8 +12,9 @@ import numpy as np
 from . import vocabulary
 from .modes import modes, state
 from .node import next_sequence, saved_error
+from .spec import spec_of
 from .tensor import LEAF, Tensor
-from .views import view_edge
+from .views import NO_GRAD, ORDINARY, make_view, view_edge
 
 new = object.__new__
 fit = vocabulary.fit
@@ -178,6 +179,114 @@ def make_binary(op):
 
 
 NOT_KEPT = (None, None, 0)
+
+
+def make_single(op):
+    """The caller of an operation of one tensor and any attributes, all given; None where the general one is needed."""
+    kinds = op.kinds
+    if not kinds or kinds[0] != "one" or any(kinds[1:]) or op.promote or op.keyword_only or op.multi:
+        return None
+    kernel, node_type, apply_general = op.kernel, op.node_type, op.apply
+    views = op.views
+    codes = None  # worked out at the first recorded call, when all formulas are declared
+
+    def call(self, *attributes):
+        nonlocal codes
+        if modes.detour or not isinstance(self, Tensor):
+            return apply_general((self, *attributes))
+        array = self._array
+        try:
+            out = kernel(array, *attributes)
+        except RuntimeWarning:
+            return apply_general((self, *attributes))
+        if type(out) is not np.ndarray:
+            if type(out) is tuple:
+                return apply_general((self, *attributes))
+            out = np.asarray(out)
+        t = new(Tensor)
+        t._spec = spec = spec_of(out)
+        t._edge = None
+        if views:
+            if spec.dtype is not self._spec.dtype or self._counter is None:
+                return apply_general((self, *attributes))
+            t._array = out
+            make_view(t, self, ORDINARY if not modes.unusual or state.grad_enabled else NO_GRAD)
+        else:
+            if out.base is not None and np.may_share_memory(out, array) or out is array:
+                out = out.copy()
+            t._array = out
+            t._view = None
+            t._counter = [0]
+        edge = self._edge
+        if self._view is not None:
+            edge = view_edge(self)
+        if edge is None or not spec.inexact or not op.formulas:
+            return t
+        if modes.unusual:
+            if state.grad_enabled:
+                return apply_general((self, *attributes))
+            return t
+        if codes is None:
+            codes = save_codes(op)
+        node = new(node_type)
+        node.edges = (self if edge is LEAF else edge,)
+        saved = ()
+        for code in codes:
+            if code == SELF:
+                counter = self._counter
+                if counter is None:
+                    return apply_general((self, *attributes))
+                saved += (array, counter, counter[0])
+            elif code == RESULT:
+                saved += (out, t._counter, t._counter[0])
+            elif code == SHAPE:
+                saved += (self._spec.shape, None, 0)
+            elif code == DTYPE:
+                saved += (self._spec.array_dtype, None, 0)
+            else:
+                saved += (attributes[code], None, 0)
+        node.saved = saved
+        node.sequence = next_sequence()
+        node.spec = spec
+        node.specs = None if spec is self._spec else (self._spec,)
+        node.extra = None
+        t._edge = node
+        return t
+
+    return own_code(call)
+
+
+SELF, RESULT, SHAPE, DTYPE = -1, -2, -3, -4
+
+
+def save_codes(op) -> tuple:
+    """What a node of a one-tensor operation saves: the number of an attribute, or one of the codes above."""
+    known = {"self": SELF, "result": RESULT, "self_shape": SHAPE, "self_dtype": DTYPE}
+    return tuple(known[n] if n in known else op.params.index(n) - 1 for n in op.saved_names)
+
+
+def make_single_vjp(op):
+    """The backward step that goes with `make_single`."""
+    function = op.formulas["self"].function
+    if op.formulas["self"].wants_all or op.formulas["self"].joint or "needs" in op.formulas["self"].names:
+        return None
+    checked = tuple(3 * i for i, n in enumerate(op.saved_names) if n in ("self", "result"))
+    places = tuple(3 * op.saved_names.index(n) for n in op.formulas["self"].names)
+
+    def vjp(node, grad):
+        if grad is None:
+            return (None,)
+        saved = node.saved
+        if saved is None:
+            raise saved_error(node)
+        for i in checked:
+            if saved[i + 1] is not None and saved[i + 1][0] != saved[i + 2]:
+                raise saved_error(node)
+        out = function(vocabulary, grad, *[saved[i] for i in places])
+        specs = node.specs
+        return (fit(out, node.spec if specs is None else specs[0]),)
+
+    return own_code(vjp)
 
 
 def number_array(spec, number):

@@ -32,7 +32,7 @@ import types
 import typing
 from typing import Any
 
-from .call import make_binary, make_binary_vjp, make_unary, make_unary_vjp
+from .call import make_binary, make_binary_vjp, make_single, make_single_vjp, make_unary, make_unary_vjp
 from .general import apply, apply_inplace, apply_out, backward
 from .modes import modes
 from .node import Node, node_class
@@ -111,7 +111,7 @@ class Op:
         self.node_type.vjp = lambda node, grad: backward(node, (grad,), None)
         self.node_type.run = backward
         self.__doc__ = kernel.__doc__
-        self.edge_names = tuple(self.params[i] for i in self.tensor_positions)
+        self.single = make_single(self)
         OPS[name] = self
 
     # --- calling ---
@@ -152,8 +152,12 @@ class Op:
             if out is not None:
                 return apply_out(self, self.bind(args, kwargs), out)
         if kwargs or len(args) != len(self.params) or self.varargs is not None:
-            return apply(self, self.bind(args, kwargs))
-        return apply(self, args)
+            args = self.bind(args, kwargs)
+        return apply(self, args) if self.single is None else self.single(*args)
+
+    def apply(self, values):
+        """Run the operation with all arguments given, by the general path."""
+        return apply(self, values)
 
     def inplace(self, *args, **kwargs):
         """Run the operation and write its result into its first argument."""
@@ -185,6 +189,8 @@ class Op:
         wanted = {n for f in self.formulas.values() for n in f.names} - {"needs"}
         order = [*self.params, *sorted(wanted - set(self.params))]
         self.saved_names = tuple(n for n in order if n in wanted)
+        if self.single is not None and (vjp := make_single_vjp(self)) is not None:
+            self.node_type.vjp = vjp
         for name in self.saved_names:
             setattr(self.node_type, "_saved_" + name, property(functools.partial(read_saved, name)))
 
@@ -275,6 +281,7 @@ def pointwise(name, kernel, *, kind="same", method=True, inplace=True, namespace
     for of, function in formulas.items():
         operation.add_formula(Formula(function, of))
     fast = make_binary(operation) if binary else make_unary(operation)
+    operation.single = None
     if formulas:
         vjp = make_binary_vjp(operation) if binary else make_unary_vjp(operation)
         if vjp is not None:

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from . import tensor
 from .dtype import argument_type_name
 from .engine import run_backward, store
 from .node import AccumulateGrad, Output
@@ -55,7 +56,9 @@ def root_gradients(roots, grads, batched: bool = False) -> list:
                 raise RuntimeError(
                     f"grad can be implicitly created only for real scalar outputs but got torch.{spec.dtype.name}"
                 )
-            out.append(wrap(np.ones(spec.shape, spec.array_dtype)))
+            one = np.empty(spec.shape, spec.array_dtype)
+            one.fill(1)
+            out.append(wrap(one))
             continue
         if not isinstance(grad, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {argument_type_name(grad)}")
@@ -91,6 +94,10 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
                 "`grad_tensors`."
             )
         grad_tensors = grad_variables
+    if grad_tensors is None and inputs is None and not create_graph and isinstance(tensors, Tensor):
+        edge = root_edge(tensors, 0)
+        run_backward((edge,), root_gradients((tensors,), (None,)), retain_graph=bool(retain_graph), create_graph=False)
+        return
     targets = None
     if inputs is not None:
         targets = _as_tuple(inputs)
@@ -187,3 +194,6 @@ def grad(
                 )
         results.append(g)
     return tuple(results)
+
+
+tensor.backward = backward

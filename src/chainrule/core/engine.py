@@ -21,6 +21,10 @@ from .tensor import Tensor, wrap
 
 __all__ = ["run_backward", "call_node"]
 
+# What an edge leads to: a node with one output, one that needs more care, an output of several, a leaf. These are the
+# `_kind` of Node, Output and Tensor.
+SIMPLE_KIND, CAREFUL_KIND, OUTPUT_KIND, LEAF_KIND = range(4)
+
 # The differentiable twin of the vocabulary, put here by the operations.
 differentiable = None
 
@@ -42,32 +46,39 @@ def run_backward(roots, grads, *, retain_graph, create_graph, targets=None, accu
     `accumulate`, added to the .grad of those tensors. Otherwise they are added to every leaf reached.
     """
     worker = Pass(retain_graph, create_graph, targets, accumulate)
-    before = state.grad_enabled
     try:
-        if before is not create_graph:
-            set_grad(create_graph)
+        if create_graph:
+            worker.set_mode()
         return worker.run(roots, grads)
     finally:
-        if state.grad_enabled is not before:
-            set_grad(before)
+        if worker.mode_before is not None:
+            set_grad(worker.mode_before)
 
 
 class Pass:
     """One backward pass: what has arrived where, and what is to be done with it."""
 
-    __slots__ = ("retain", "graph", "grads", "owned", "heap", "leaves", "waiting", "needed", "captured", "accumulate")
+    __slots__ = ("retain", "graph", "pending", "owned", "heap", "leaves", "waiting", "needed", "captured", "accumulate",
+                 "mode_before")  # fmt: skip
 
     def __init__(self, retain, graph, targets, accumulate):
         self.retain = retain
         self.graph = graph
-        self.grads = {}  # node: its gradient, or a list of them where it has several outputs
-        self.owned = set()  # nodes and leaves whose gradient is an array of our own
-        self.heap = []
+        self.pending = {}  # sequence number: [node, its gradient, or a list of them where it has several outputs]
+        self.owned = set()  # sequence numbers and leaves whose gradient is an array of our own
+        self.heap = []  # the sequence numbers of what is pending, negative
         self.leaves = {}  # leaf tensor: what has arrived
         self.waiting = None
         self.needed = None
         self.accumulate = accumulate
         self.captured = None if targets is None else {target: None for target in targets}
+        self.mode_before = None
+
+    def set_mode(self) -> None:
+        """Before code of the user's runs: it is recorded only where a graph of the gradients is wanted."""
+        if self.mode_before is None:
+            self.mode_before = state.grad_enabled
+            set_grad(self.graph)
 
     def run(self, roots, grads):
         if self.captured is not None:
@@ -92,33 +103,32 @@ class Pass:
 
     def deliver(self, edge, grad, fresh) -> None:
         """Bring a gradient to an edge: the one place where paths meet. `fresh`: nobody else holds the array."""
-        if isinstance(edge, Node):
-            grads = self.grads
-            if edge.outputs == 1:
-                if type(edge) is AccumulateGrad:
-                    self.deliver_leaf(edge.variable, grad, fresh)
-                    return
-                if edge not in grads:
-                    grads[edge] = grad
-                    heapq.heappush(self.heap, (-edge.sequence, edge))
-                elif grad is not None:
-                    grads[edge] = self.added(edge, grads[edge], grad)
-                return
-            edge = Output(edge, 0)
-        if type(edge) is Output:
-            self.deliver_output(edge, grad)
-        else:
+        kind = edge._kind
+        if kind == LEAF_KIND:
             self.deliver_leaf(edge, grad, fresh)
+        elif type(edge) is AccumulateGrad:
+            self.deliver_leaf(edge.variable, grad, fresh)
+        elif kind == OUTPUT_KIND:
+            self.deliver_output(edge.node, edge.number, grad)
+        elif edge.outputs != 1:
+            self.deliver_output(edge, 0, grad)
+        else:
+            number = edge.sequence
+            entry = self.pending.get(number)
+            if entry is None:
+                self.pending[number] = [edge, grad]
+                heapq.heappush(self.heap, -number)
+            elif grad is not None:
+                entry[1] = self.added(number, entry[1], grad)
 
-    def deliver_output(self, edge, grad) -> None:
-        node = edge.node
-        several = self.grads.get(node)
-        if several is None:
-            several = self.grads[node] = [None] * node.outputs
-            heapq.heappush(self.heap, (-node.sequence, node))
+    def deliver_output(self, node, number: int, grad) -> None:
+        entry = self.pending.get(node.sequence)
+        if entry is None:
+            entry = self.pending[node.sequence] = [node, [None] * node.outputs]
+            heapq.heappush(self.heap, -node.sequence)
         if grad is not None:
-            held = several[edge.number]
-            several[edge.number] = grad if held is None else self.sum(held, grad)
+            held = entry[1][number]
+            entry[1][number] = grad if held is None else self.sum(held, grad)
 
     def deliver_leaf(self, leaf, grad, fresh) -> None:
         leaves = self.leaves
@@ -154,14 +164,13 @@ class Pass:
     # --- the two loops: raw arrays, and Tensors under create_graph ---
 
     def work(self) -> None:
-        heap, grads, leaves = self.heap, self.grads, self.leaves
+        heap, pending, leaves, owned = self.heap, self.pending, self.leaves, self.owned
         retain = self.retain
         special = self.needed is not None or self.waiting is not None
         push, pop = heapq.heappush, heapq.heappop
         while heap:
-            node = pop(heap)[1]
-            grad = grads.pop(node)
-            if special or node.extra is not None or not node.simple:
+            node, grad = pending.pop(-pop(heap))
+            if special or node.extra is not None or node._kind != SIMPLE_KIND:
                 self.step(node, grad)
                 continue
             try:
@@ -174,30 +183,33 @@ class Pass:
             for edge, out in zip(node.edges, outs):
                 if edge is None:
                     continue
-                if isinstance(edge, Tensor):
+                kind = edge._kind
+                if kind == SIMPLE_KIND:
+                    number = edge.sequence
+                    entry = pending.get(number)
+                    if entry is None:
+                        pending[number] = [edge, out]
+                        push(heap, -number)
+                    elif out is not None:
+                        entry[1] = self.added(number, entry[1], out)
+                elif kind == LEAF_KIND:
                     if edge in leaves:
                         if out is not None:
                             leaves[edge] = self.added(edge, leaves[edge], out)
                     else:
                         leaves[edge] = out
                         if out is not grad and out is not None and out.base is None:
-                            self.owned.add(edge)
-                elif isinstance(edge, Node) and edge.outputs == 1 and type(edge) is not AccumulateGrad:
-                    if edge not in grads:
-                        grads[edge] = out
-                        push(heap, (-edge.sequence, edge))
-                    elif out is not None:
-                        grads[edge] = self.added(edge, grads[edge], out)
+                            owned.add(edge)
                 else:
                     self.deliver(edge, out, False)
 
     def work_graph(self) -> None:
         while self.heap:
-            node = heapq.heappop(self.heap)[1]
-            self.step(node, self.grads.pop(node))
+            self.step(*self.pending.pop(-heapq.heappop(self.heap)))
 
     def step(self, node, grad) -> None:
         """Run one node with everything that may be asked of it."""
+        self.set_mode()
         several = grad if node.outputs != 1 else [grad]
         extra = node.extra
         if extra is not None:
@@ -320,12 +332,13 @@ class Pass:
         if grad is None:
             return
         owned = leaf in self.owned
-        state = getattr(leaf, "_leaf", None)
+        special = getattr(leaf, "_leaf", None)
         sink = extra = None
-        if state is not None:
-            sink = state.sink()
+        if special is not None:
+            self.set_mode()
+            sink = special.sink()
             extra = sink.extra if sink is not None else None
-            for hook in list(state.hooks.values()):
+            for hook in list(special.hooks.values()):
                 grad = self.hooked(hook, grad)
                 owned = False
         if extra is not None and extra.prehooks:
@@ -340,8 +353,8 @@ class Pass:
         store(leaf, grad if self.graph else wrap(np.asarray(grad)), self.graph, owned)
         if extra is not None and extra.posthooks:
             self.after(sink, extra, (), [grad])
-        if state is not None:
-            for hook in list(state.post_hooks.values()):
+        if special is not None:
+            for hook in list(special.post_hooks.values()):
                 if hook(leaf) is not None:
                     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
@@ -454,6 +467,7 @@ def count_arrivals(roots, needed) -> dict:
 def call_node(node, grads):
     """Run one node by hand: `node(grad)`."""
     worker = Pass(True, state.grad_enabled, None, True)
+    worker.mode_before = state.grad_enabled
     several = [g if g is None or state.grad_enabled else g._array for g in grads]
     outs = worker.evaluate(node, several)
     outs = [g if g is None else worker.as_tensor(g) for g in outs]

@@ -308,7 +308,7 @@ def _several(node, count: int):
     kind = kinds.get(count)
     if kind is None:
         base = type(node)
-        kind = kinds[count] = type(base.__name__, (base,), {"__slots__": (), "outputs": count, "simple": False, "__module__": base.__module__})
+        kind = kinds[count] = type(base.__name__, (base,), {"__slots__": (), "outputs": count, "_kind": 1, "__module__": base.__module__})
     node.__class__ = kind
     return node
 

@@ -71,7 +71,7 @@ class Node:
     __slots__ = ("edges", "saved", "sequence", "spec", "specs", "extra", "__weakref__")
     op: Any = None  # the declaration, set on the class of each operation
     outputs = 1
-    simple = True  # one output, and gradients that nobody else can hold: the engine's short way
+    _kind = 0  # engine.SIMPLE_KIND: one output, and gradients that nobody else can hold
 
     @classmethod
     def make(cls, edges, saved, spec, specs=None):
@@ -162,6 +162,7 @@ class Output:
     """One output of a node that has several: what the edges that lead there point at."""
 
     __slots__ = ("node", "number")
+    _kind = 2  # engine.OUTPUT_KIND
 
     def __init__(self, node: Node, number: int):
         self.node = node
@@ -172,6 +173,7 @@ class AccumulateGrad(Node):
     """The sink of a leaf: adds what arrives to `variable.grad`. Made when looked at; the leaf knows it weakly."""
 
     __slots__ = ("variable",)
+    _kind = 1  # engine.CAREFUL_KIND
 
     @classmethod
     def of(cls, leaf) -> "AccumulateGrad":
