@@ -3,7 +3,7 @@
 #   make test          install, then the test suite           (ARGS="tests/cli -k name" picks tests)
 #   make lint          ruff and mypy
 #   make conformance   chainrule held against PyTorch itself   (installs torch into .venv-conformance)
-#   make bench         speed beside PyTorch                    (the same environment)
+#   make bench         time per operation beside PyTorch       (the same environment)
 #   make package       build the wheel, install it alone, run the tour from it
 #   make clean         remove the environments and what was built
 PYTHON ?= python3
@@ -31,7 +31,7 @@ conformance: .venv-conformance/.conformance-installed
 	$(TORCH_BIN)/python -m pytest conformance -n 2 $(ARGS)
 
 bench: .venv-conformance/.conformance-installed
-	$(TORCH_BIN)/python -m benchmarks $(ARGS)
+	$(TORCH_BIN)/python benchmarks/micro.py $(ARGS)
 
 package: .venv-package/.created
 	rm -rf build/wheel
