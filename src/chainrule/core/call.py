@@ -10,6 +10,7 @@ import types
 import numpy as np
 
 from . import vocabulary
+from .dtype import INTEGER
 from .modes import modes, state
 from .node import next_sequence, saved_error
 from .spec import spec_of
@@ -23,51 +24,60 @@ fit = vocabulary.fit
 def own_code(function):
     """A copy of a closure with bytecode of its own: CPython specialises attribute access per code object, and one
     shared by all operations would see a different node class each time."""
-    return types.FunctionType(
+    copy = types.FunctionType(
         function.__code__.replace(), function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
 
 
 def make_unary(op):
-    """The fast caller of a pointwise operation of one tensor."""
-    kernel, node_type, general = op.kernel, op.node_type, op.general
+    """The function and method of a pointwise operation of one tensor."""
+    kernel, node_type, general = op.ufunc, op.node_type, op.general
     saves_self, saves_result = "self" in op.saved_names, "result" in op.saved_names
     if op.result_kind == "bool" or len(op.saved_names) > 1:
-        return general
 
-    def call(self):
-        spec = self._spec
-        if modes.detour or not spec.direct:
-            return general(self)
-        array = self._array
+        def call_general(input, *, out=None):
+            return general(input, out=out)
+
+        return own_code(call_general)
+
+    def call(input, *, out=None):
+        try:
+            spec = input._spec
+            if modes.detour or not spec.direct or out is not None:
+                return general(input, out=out)
+        except AttributeError:
+            return general(input, out=out)
+        array = input._array
         try:
             out = kernel(array, out=...)
-        except RuntimeWarning:
-            return general(self)
+        except (RuntimeWarning, TypeError):
+            return general(input)
         t = new(Tensor)
         t._array = out
         t._spec = spec
         t._view = None
         t._counter = version = [0]
-        edge = self._edge
-        if self._view is not None:
-            edge = view_edge(self)
+        edge = input._edge
+        if input._view is not None:
+            edge = view_edge(input)
         if edge is None:
             t._edge = None
             return t
         if modes.unusual:
             if state.grad_enabled:
-                return general(self)
+                return general(input)
             t._edge = None
             return t
         node = new(node_type)
-        node.edges = (self if edge is LEAF else edge,)
+        node.edges = (input if edge is LEAF else edge,)
         if saves_result:
             node.saved = (out, version, 0)
         elif saves_self:
-            version = self._counter
+            version = input._counter
             if version is None:
-                return general(self)
+                return general(input)
             node.saved = (array, version, version[0])
         else:
             node.saved = ()
@@ -81,9 +91,12 @@ def make_unary(op):
     return own_code(call)
 
 
-def make_binary(op):
-    """The fast caller of a pointwise operation of two tensors, or of a tensor and a Python number."""
-    kernel, node_type, general = op.kernel, op.node_type, op.general
+def make_binary(op, general=None):
+    """The fast caller of a pointwise operation of two tensors, or of a tensor and a Python number.
+
+    What it does not foresee goes to `general`, by default the operation's own general path."""
+    kernel, node_type = op.ufunc, op.node_type
+    general = general or op.general
     # What is saved where: for the formula of self alone, of other alone, and for both; True where it names the operand.
     of_self = op.formulas["self"].names if "self" in op.formulas else ()
     of_other = op.formulas["other"].names if "other" in op.formulas else ()
@@ -95,11 +108,13 @@ def make_binary(op):
     other_needs_self, other_needs_other = "self" in of_other, "other" in of_other
     both = names == ("self", "other")
     only_self, only_other = names == ("self",), names == ("other",)
+    other_is_attribute = "other" not in op.formulas  # a number that PyTorch's node has no edge for
 
     def call(self, other):
         if modes.detour:
             return general(self, other)
         spec = self._spec
+        specs = None
         cls = other.__class__
         if cls is float or cls is int:
             if not spec.direct:
@@ -113,9 +128,14 @@ def make_binary(op):
             other_edge = other_version = None
         else:
             try:
-                if other._spec is not spec or not spec.direct:
-                    return general(self, other)
+                other_spec = other._spec
             except AttributeError:
+                return general(self, other)
+            if other_spec is not spec:
+                if other_spec.dtype is not spec.dtype:
+                    return general(self, other)
+                specs = (spec, other_spec)
+            if not spec.direct:
                 return general(self, other)
             second = other._array
             other_edge = other._edge
@@ -125,10 +145,12 @@ def make_binary(op):
         array = self._array
         try:
             out = kernel(array, second, out=...)
-        except RuntimeWarning:
+        except (RuntimeWarning, ValueError, TypeError):
             return general(self, other)
         t = new(Tensor)
         t._array = out
+        if specs is not None:
+            spec = spec_of(out)
         t._spec = spec
         t._view = None
         t._counter = [0]
@@ -144,7 +166,10 @@ def make_binary(op):
             t._edge = None
             return t
         node = new(node_type)
-        node.edges = (self if edge is LEAF else edge, other if other_edge is LEAF else other_edge)
+        if other_is_attribute:
+            node.edges = (self if edge is LEAF else edge,)
+        else:
+            node.edges = (self if edge is LEAF else edge, other if other_edge is LEAF else other_edge)
         if nothing:
             node.saved = ()
         else:
@@ -170,7 +195,7 @@ def make_binary(op):
                 node.saved = NOT_KEPT
         node.sequence = next_sequence()
         node.spec = spec
-        node.specs = None
+        node.specs = specs
         node.extra = None
         t._edge = node
         return t
@@ -179,6 +204,99 @@ def make_binary(op):
 
 
 NOT_KEPT = (None, None, 0)
+
+
+def make_comparison(op, general=None):
+    """The fast caller of an operation of two operands that has no derivative and gives bools."""
+    kernel = op.ufunc
+    general = general or op.general
+
+    def call(self, other):
+        if modes.detour:
+            return general(self, other)
+        spec = self._spec
+        cls = other.__class__
+        if cls is float or cls is int:
+            if not spec.direct:
+                if cls is float or not spec.dtype.category == INTEGER or not -128 <= other < 128 or other < 0 and not spec.dtype.is_signed:
+                    return general(self, other)
+            try:
+                second = spec.scalars[other]
+            except KeyError:
+                second = number_array(spec, other)
+                if second is None:
+                    return general(self, other)
+        else:
+            try:
+                if other._spec is not spec and other._spec.dtype is not spec.dtype:
+                    return general(self, other)
+            except AttributeError:
+                return general(self, other)
+            second = other._array
+        try:
+            out = kernel(self._array, second, out=...)
+        except (RuntimeWarning, ValueError):
+            return general(self, other)
+        t = new(Tensor)
+        t._array = out
+        t._spec = spec_of(out)
+        t._edge = None
+        t._view = None
+        t._counter = [0]
+        return t
+
+    return own_code(call)
+
+
+def make_binary_inplace(op, general):
+    """The fast caller of the in-place twin of a pointwise operation of two operands: where nothing is to be recorded
+    the ufunc writes into the target; all else goes to `general`."""
+    kernel = op.ufunc
+
+    def call(self, other):
+        if modes.detour:
+            return general(self, other)
+        spec = self._spec
+        cls = other.__class__
+        if cls is float or cls is int:
+            if not spec.direct:
+                return general(self, other)
+            try:
+                second = spec.scalars[other]
+            except KeyError:
+                second = number_array(spec, other)
+                if second is None:
+                    return general(self, other)
+        else:
+            try:
+                other_spec = other._spec
+            except AttributeError:
+                return general(self, other)
+            if other_spec is not spec and other_spec.dtype is not spec.dtype or not spec.direct:
+                return general(self, other)
+            if other._counter is self._counter and other is not self:
+                return general(self, other)
+            if (other._edge is not None or other._view is not None) and (not modes.unusual or state.grad_enabled):
+                if other._view is None or view_edge(other) is not None:
+                    return general(self, other)
+            second = other._array
+        counter = self._counter
+        array = self._array
+        if counter is None or 0 in array.strides:
+            return general(self, other)
+        if (self._edge is not None or self._view is not None) and (not modes.unusual or state.grad_enabled):
+            if self._view is None or view_edge(self) is not None:
+                return general(self, other)
+        try:
+            kernel(array, second, out=array)
+        except RuntimeWarning:
+            pass  # NumPy warns after the result is written
+        except ValueError:
+            return general(self, other)
+        counter[0] += 1
+        return self
+
+    return own_code(call)
 
 
 def make_single(op):
@@ -289,13 +407,20 @@ def make_single_vjp(op):
     return own_code(vjp)
 
 
+def _too_large(number) -> bool:
+    """Whether turning the number into float32 may overflow, or into float64 may lose digits."""
+    return abs(number) > 1 << 53 if type(number) is int else 3e38 < abs(number) < INFINITY
+
+
+INFINITY = float("inf")
+
+
 def number_array(spec, number):
     """A Python number as a 0-dim array of the spec's dtype, kept for the next time; None where it needs care."""
     if spec.dtype.is_complex or number == 0 or number != number or len(spec.scalars) > 512:
         # 0.0 and -0.0 are equal as keys, NaN equals nothing
-        made = None if type(number) is int and abs(number) > 1 << 53 else np.array(number, spec.array_dtype)
-        return made
-    if type(number) is int and abs(number) > 1 << 53:
+        return None if _too_large(number) else np.array(number, spec.array_dtype)
+    if _too_large(number):
         return None
     made = np.array(number, spec.array_dtype)
     made.flags.writeable = False
@@ -370,4 +495,37 @@ def make_binary_vjp(op):
             return (a, b)
 
         return own_code(vjp)
+    if op.saved_names == ("self", "other") and all(n in ("self", "other") for n in names + other_names):
+        first, second = _of_both(first, names), _of_both(second, other_names)
+
+        def vjp(node, grad):
+            if grad is None:
+                return (None, None)
+            saved = node.saved
+            if saved is None:
+                raise saved_error(node)
+            left, counter, version, right, other_counter, other_version = saved
+            if counter is not None and counter[0] != version or (
+                other_counter is not None and other_counter[0] != other_version
+            ):
+                raise saved_error(node)
+            edge, other_edge = node.edges
+            a = None if edge is None else first(grad, left, right)
+            b = None if other_edge is None else second(grad, left, right)
+            if node.specs is not None:
+                a, b = fit(a, node.specs[0]), fit(b, node.specs[1])
+            return (a, b)
+
+        return own_code(vjp)
     return None
+
+
+def _of_both(formula, names):
+    """A formula as a function of the gradient and both operands."""
+    if names == ("self", "other"):
+        return lambda grad, left, right: formula(vocabulary, grad, left, right)
+    if names == ("other",):
+        return lambda grad, left, right: formula(vocabulary, grad, right)
+    if names == ("self",):
+        return lambda grad, left, right: formula(vocabulary, grad, left)
+    return lambda grad, left, right: formula(vocabulary, grad)

@@ -32,7 +32,7 @@ import types
 import typing
 from typing import Any
 
-from .call import make_binary, make_binary_vjp, make_single, make_single_vjp, make_unary, make_unary_vjp
+from .call import make_binary, make_binary_inplace, make_binary_vjp, make_comparison, make_single, make_single_vjp, make_unary, make_unary_vjp
 from .general import apply, apply_inplace, apply_out, backward
 from .modes import modes
 from .node import Node, node_class
@@ -90,8 +90,10 @@ class Op:
     def __init__(self, name, kernel, *, node=None, promote=(), result_kind="same", views=False, multi=False,
                  varargs=None, signature=None, nondifferentiable_outputs=(), inplace_name=None, integer_only=False):  # fmt: skip
         self.name = name
-        self.kernel = kernel
+        self.kernel = self.ufunc = kernel  # the fast callers of pointwise operations run the ufunc
         self.promote = promote
+        self.numbers = promote  # of these, the ones that may be Python numbers
+        self.check: Any = None
         self.result_kind = result_kind  # of promoted inputs: "same", "float" (integers become floating), "bool"
         self.views = views
         self.multi = multi
@@ -266,53 +268,79 @@ def view(kernel=None, **options):
 
 
 def pointwise(name, kernel, *, kind="same", method=True, inplace=True, namespace="torch", aliases=(), node=None,
-              doc="", binary=False, **formulas):  # fmt: skip
+              doc="", binary=False, numbers=None, checked=None, check=None, no_derivative="", **formulas):  # fmt: skip
     """Declare an elementwise operation of one or two operands by a ufunc and a formula for each.
 
     kind: "same" (dtype of the promoted operands), "float" (integers become the default dtype), "bool" (a comparison).
+    numbers: the operands that may be Python numbers (default: none for one operand, both for two). checked: the kernel of the
+    general path, where the ufunc does not do for every dtype what PyTorch does. check: called with the operands as they were given, to
+    raise what PyTorch raises. no_derivative: the name under which PyTorch refuses
+    to differentiate it.
     """
     binary = binary or "other" in formulas
+    if no_derivative:
+        formulas = dict.fromkeys(("self", "other") if binary else ("self",), _no_derivative(no_derivative))
     names = ("self", "other") if binary else ("self",)
     signature = inspect.Signature(
         [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Array) for n in names]
     )
     operation = Op(name, kernel, node=node, promote=names, result_kind=kind, signature=signature)
+    operation.check = check
+    operation.numbers = (names if binary else ()) if numbers is None else numbers
     operation.__doc__ = doc or f"{name}, elementwise."
     for of, function in formulas.items():
         operation.add_formula(Formula(function, of))
-    fast = make_binary(operation) if binary else make_unary(operation)
+    if no_derivative:
+        _show_no_derivative(operation.node_type)
+    operation.fast = (binary_caller(operation) if binary else make_unary)(operation)
     operation.single = None
     if formulas:
-        vjp = make_binary_vjp(operation) if binary else make_unary_vjp(operation)
+        vjp = make_binary_vjp(operation) if "other" in formulas else make_unary_vjp(operation)
         if vjp is not None:
             operation.node_type.vjp = vjp
-    else:
-        fast = operation.general
-    operation.fast = fast
     operation.inplace_function = _wrapper(operation, "inplace", name + "_")
-    function = _pointwise_function(operation, fast, binary)
+    if binary and kind == "same":
+        operation.inplace_function = _named(make_binary_inplace(operation, operation.inplace_function), name + "_", operation)
+    function = _binary_function(operation) if binary else operation.fast
+    operation.kernel = checked or kernel
+    _named(function, name, operation)
     _public(operation, function, method=method, inplace=inplace, namespace=namespace, aliases=aliases)
     return operation
 
 
-def _pointwise_function(operation: Op, fast, binary: bool):
-    general = operation.general
-    if binary:
+def binary_caller(operation: Op):
+    """The maker of fast callers that suits an operation of two operands."""
+    return make_comparison if operation.result_kind == "bool" else make_binary
 
-        def call(input, other=_MISSING, **kwargs):
-            if kwargs or other is _MISSING or not isinstance(input, Tensor):
-                return general(input, *(() if other is _MISSING else (other,)), **kwargs)
-            return fast(input, other)
 
-    else:
+def _no_derivative(name: str):
+    def formula(xp, grad):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
-        def call(*args, **kwargs):
-            if kwargs or len(args) != 1 or not isinstance(args[0], Tensor):
-                return general(*args, **kwargs)
-            return fast(args[0])
+    return formula
 
-    call.__name__ = call.__qualname__ = operation.name
-    call.__doc__ = operation.__doc__
+
+def _show_no_derivative(node_type) -> None:
+    """Make a node look like PyTorch's for what has no derivative; it has no edge for a number."""
+    node_type.__name__ = node_type.__qualname__ = "NotImplemented"
+    node_type.name = lambda node: "torch::autograd::NotImplemented"
+    node_type.next_functions = property(lambda node: tuple(e for e in Node.next_functions.fget(node) if e[0] is not None))
+
+
+def _named(function, name: str, operation: Op):
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = operation.__doc__
+    return function
+
+
+def _binary_function(operation: Op):
+    general, fast = operation.general, operation.fast
+
+    def call(input, other, *, out=None):
+        if out is not None or not isinstance(input, Tensor):
+            return general(input, other, out=out)
+        return fast(input, other)
+
     return call
 
 

@@ -7,7 +7,7 @@ existing tensor; `backward` reads what a node saved and runs its formulas in whi
 import numpy as np
 
 from . import vocabulary
-from .dtype import FLOATING, argument_type_name, can_cast, default_for, float16, float32, get_default_dtype, result_dtype
+from .dtype import FLOATING, INTEGER, argument_type_name, can_cast, default_for, float16, float32, get_default_dtype, result_dtype
 from .inplace import bump, check_inplace, check_writable, rebase_history
 from .modes import state
 from .node import Output, saved_error
@@ -39,10 +39,8 @@ def unwrap(op, values) -> list:
             continue
         if kind == "many":
             found[i] = [_must_be_tensor(op, v, name, i) for v in value]
-        elif name in op.promote and isinstance(value, NUMBERS):
+        elif name in op.numbers and isinstance(value, NUMBERS):
             found[i] = value.item() if isinstance(value, np.generic) else value
-        elif isinstance(value, np.ndarray) and name in op.promote:
-            found[i] = wrap(value)
         else:
             _must_be_tensor(op, value, name, i)
     return found
@@ -81,14 +79,14 @@ def promotion(op, operands) -> tuple:
 
 
 def number_operand(number, dtype) -> np.ndarray:
-    """A Python number as a 0-dim array."""
-    try:
+    """A Python number as a 0-dim array; an integer out of range wraps around, as the 0-dim tensor that PyTorch makes of it."""
+    if isinstance(number, int):
+        if not -(1 << 63) <= number < 1 << 64:
+            raise OverflowError("int too big to convert")
+        if dtype.category == INTEGER:
+            return np.array(number & (1 << 64) - 1, np.uint64).astype(dtype.numpy)
+    with np.errstate(over="ignore"):
         return np.array(number, dtype.numpy)
-    except OverflowError:
-        raise RuntimeError(
-            f"value cannot be converted to type {dtype.cpp_name.replace(' int', '') if dtype.itemsize > 1 else dtype.name + '_t'}"
-            " without overflow"
-        ) from None
 
 
 def promoted(op, operands: list, positions) -> tuple:
@@ -154,6 +152,8 @@ def compute(op, operands: list) -> tuple:
     """Run an operation on its operands: (result array or list of them, the arguments the kernel was given)."""
     arguments = list(operands)
     result = None
+    if op.check is not None:
+        op.check(operands)
     if op.promote:
         positions = [i for i in op.tensor_positions if op.params[i] in op.promote and op.kinds[i] != "many"]
         arrays, result, used = promoted(op, operands, positions)

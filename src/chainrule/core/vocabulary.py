@@ -48,7 +48,6 @@ from numpy import (  # noqa: F401
     maximum,
     minimum,
     not_equal,
-    power,
     reciprocal,
     rint,
     signbit,
@@ -106,8 +105,32 @@ def abs(x):
 
 
 def sgn(x):
-    """x / |x|, and 0 where x is 0."""
-    return np.sign(x)
+    """x / |x|, and 0 where x is 0 or NaN."""
+    out = np.sign(x)
+    total = np.add.reduce(out, axis=None)
+    if total != total:
+        out = np.where(np.isnan(out), np.zeros((), out.dtype), out)
+    return out
+
+
+def power(x, exponent):
+    """x ** exponent; the frequent numbers among exponents without a call of pow."""
+    if type(exponent) in (int, float):
+        if exponent == 2:
+            return np.multiply(x, x)
+        if exponent == 1:
+            return x
+        if exponent == 3:
+            return x * x * x
+        if exponent == 0.5:
+            return np.sqrt(x)
+        if exponent == -1:
+            return np.reciprocal(x)
+        if exponent == -0.5:
+            return np.reciprocal(np.sqrt(x))
+        if exponent == -2:
+            return np.reciprocal(np.multiply(x, x))
+    return np.power(x, exponent)
 
 
 def sum(x, axis=None, keepdims=False):

@@ -1,0 +1,87 @@
+"""The operators of Tensor. An operand that is neither a tensor nor a number gets NotImplemented, so that Python asks
+the other operand, and says which types do not go together."""
+
+from ..core.call import make_binary_inplace, own_code
+from ..core.declare import Op, binary_caller, put_method
+from ..core.general import NUMBERS
+from ..core.tensor import Tensor
+from . import comparison, elementwise, power
+
+_OPERANDS = (Tensor, *NUMBERS)
+
+
+def operator(operation: Op):
+    """The caller of an operation as an operator: the fast one, and nothing around it."""
+    general = operation.general
+
+    def otherwise(self, other):
+        return general(self, other) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return binary_caller(operation)(operation, otherwise)
+
+
+def inplace_operator(operation: Op):
+    general = operation.inplace
+
+    def otherwise(self, other):
+        return general(self, other) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return make_binary_inplace(operation, otherwise)
+
+
+def guarded(function):
+    """A function of two operands as an operator."""
+
+    def call(self, other):
+        return function(self, other) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return own_code(call)
+
+
+def reflected(function):
+    def call(self, other):
+        return function(other, self) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return own_code(call)
+
+
+def _put(name: str, function) -> None:
+    function.__name__ = function.__qualname__ = name
+    put_method(name, function)
+
+
+for _symbol, _operation in (("add", elementwise.add), ("sub", elementwise.sub), ("mul", elementwise.mul), ("truediv", elementwise.div)):
+    _put(f"__{_symbol}__", operator(_operation))
+    _put(f"__i{_symbol}__", inplace_operator(_operation))
+_put("__radd__", operator(elementwise.add))
+_put("__rmul__", operator(elementwise.mul))
+
+_put("__rsub__", operator(elementwise.rsub_number))
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    _put(f"__{_name}__", operator(getattr(comparison, _name)))
+
+
+def _rtruediv(self, other):
+    return self.reciprocal() * other if isinstance(other, _OPERANDS) else NotImplemented
+
+
+def _pow(self, exponent):
+    kind = exponent.__class__
+    if kind is int or kind is float:
+        return _pow_number(self, exponent)
+    return power.pow(self, exponent) if isinstance(exponent, _OPERANDS) else NotImplemented
+
+
+_pow_number = power.pow_number.single
+_put("__rtruediv__", _rtruediv)
+_put("__pow__", _pow)
+_put("__rpow__", reflected(power.pow))
+_put("__ipow__", guarded(power.pow_))
+_put("__floordiv__", operator(elementwise.floor_divide))
+_put("__rfloordiv__", reflected(elementwise.floor_divide.function))
+_put("__ifloordiv__", inplace_operator(elementwise.floor_divide))
+_put("__mod__", guarded(elementwise.remainder.function))
+_put("__rmod__", reflected(elementwise.remainder.function))
+_put("__imod__", guarded(Tensor.remainder_))
+put_method("__neg__", elementwise.neg.function)
