@@ -1,0 +1,29 @@
+"""The types of results with names: `values, indices = x.max(0)`, or `x.max(0).values`."""
+
+__all__ = ["return_type"]
+
+
+def return_type(name: str, fields: str) -> type:
+    """A tuple type whose elements are also attributes, shown as torch.return_types.<name>."""
+    names = tuple(fields.split())
+
+    def new(cls, elements):
+        made = tuple.__new__(cls, elements)
+        if len(made) != len(names):
+            raise TypeError(f"torch.return_types.{name}() takes a {len(names)}-sequence ({len(made)}-sequence given)")
+        return made
+
+    def text(self) -> str:
+        return f"torch.return_types.{name}(\n" + ",\n".join(f"{n}={v!r}" for n, v in zip(names, self)) + ")"
+
+    members = {
+        "__slots__": (),
+        "__module__": "torch.return_types",
+        "__new__": new,
+        "__repr__": text,
+        "__reduce__": lambda self: (type(self), (tuple(self),)),
+        "n_fields": len(names),
+        "n_sequence_fields": len(names),
+    }
+    members.update({n: property(lambda self, i=i: self[i]) for i, n in enumerate(names)})
+    return type(name, (tuple,), members)
