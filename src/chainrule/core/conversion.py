@@ -122,13 +122,14 @@ def _contains(self, element):
 
 def _repr(self, *, tensor_contents=None):
     cls = type(self)
-    plain = cls is Tensor or getattr(cls, "_prints_as_tensor", False)
+    plain = cls is Tensor or "_prints_as_tensor" in cls.__dict__
     node = self.grad_fn
     name = None if node is None else node.name().rpartition("::")[2]
     prefix = "tensor(" if plain else f"{cls.__name__}("
-    return tensor_text(
+    text = tensor_text(
         self._array, self._spec.dtype, grad_fn_name=name, requires_grad=self.requires_grad, prefix=prefix
     )
+    return f"Parameter({text})" if not plain and (hasattr(cls, "_prints_as_tensor") or "_is_param" in vars(self)) else text
 
 
 def _format(self, spec):

@@ -138,10 +138,6 @@ class UntypedStorage(_Storage):
         made._flat = flat
         return made
 
-    @classmethod
-    def _from_bytes(cls, data: bytes) -> "UntypedStorage":
-        return cls._over(np.frombuffer(bytearray(data), np.uint8))
-
     def untyped(self) -> "UntypedStorage":
         return self
 
@@ -150,7 +146,7 @@ class UntypedStorage(_Storage):
         return f"{listed}[torch.storage.UntypedStorage(device=cpu) of size {len(self)}]"
 
     def __reduce__(self):
-        return UntypedStorage._from_bytes, (self._flat.tobytes(),)
+        return _storage_of_bytes, (self._flat.tobytes(),)
 
 
 class TypedStorage(_Storage):
@@ -185,6 +181,13 @@ class TypedStorage(_Storage):
 
     def __reduce__(self):
         return _rebuild_storage, (self.untyped(), self.dtype)
+
+
+# Pickles name functions of this module, since classes go by PyTorch's names for their modules.
+
+
+def _storage_of_bytes(data: bytes) -> UntypedStorage:
+    return UntypedStorage._over(np.frombuffer(bytearray(data), np.uint8))
 
 
 def _rebuild_storage(untyped: UntypedStorage, dtype: dtype) -> TypedStorage:
@@ -251,8 +254,8 @@ def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
 
 def _rebuild_from_type_v2(func, new_type, args, state):
     made = func(*args)
-    if type(made) is not new_type:
-        made = made.as_subclass(new_type) if made._edge is None else Tensor._make_subclass(new_type, made, True)
+    if new_type is not None:
+        made = Tensor._make_subclass(new_type, made, made.requires_grad)
     made.__dict__.update(state)
     return made
 
@@ -262,7 +265,8 @@ def _reduce_ex(self, protocol):
     args = (*place, self.requires_grad, OrderedDict())
     if type(self) is Tensor and not self.__dict__:
         return _rebuild_tensor_v2, args
-    return _rebuild_from_type_v2, (_rebuild_tensor_v2, type(self), args, dict(self.__dict__))
+    kind = None if type(self) is Tensor else type(self)
+    return _rebuild_from_type_v2, (_rebuild_tensor_v2, kind, args, dict(self.__dict__))
 
 
 def _setstate(self, state):
