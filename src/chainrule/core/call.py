@@ -319,6 +319,7 @@ def make_single(op):
             return apply_general((self, *attributes))
         if type(out) is not np.ndarray:
             if type(out) is tuple:
+                op.single = None  # from now on straight to the general path, which runs the kernel once
                 return apply_general((self, *attributes))
             out = np.asarray(out)
         t = new(Tensor)
