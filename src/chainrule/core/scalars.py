@@ -40,10 +40,7 @@ def number_dtype(number) -> dtype:
 
 
 def number_array(number, d: dtype) -> np.ndarray:
-    """A number as a 0-dim array; RuntimeError where the dtype cannot hold it.
-
-    Negative integers become unsigned ones by counting back from the largest, down to its negative.
-    """
+    """A number as a 0-dim array; RuntimeError where the dtype cannot hold it."""
     if d.category >= FLOATING:
         return _floating(number, d)
     if d is bool_:
@@ -52,28 +49,22 @@ def number_array(number, d: dtype) -> np.ndarray:
         if number.imag:
             raise overflow(d)
         number = number.real
-    if isinstance(number, float):
-        if not math.isfinite(number):
-            raise overflow(d)
-        number, whole = int(number), False
-    else:
-        whole = True
-    return np.array(within(int(number), d, whole, _C_NAMES[d.name]), d.numpy)
+    return np.array(within(number, d, _C_NAMES[d.name]), d.numpy)
 
 
-def within(number: int, d: dtype, wraps: bool, c_name: str) -> int:
-    """An integer as the dtype holds it; RuntimeError for one out of its range."""
+def within(number: int | float, d: dtype, c_name: str) -> int:
+    """A number as an integer dtype holds it, cut off behind the point; RuntimeError for one out of its range.
+
+    Negative integers become unsigned ones by counting back from the largest, down to its negative.
+    """
     bits = 8 * d.itemsize
-    if d.is_signed:
-        fits = -(1 << bits - 1) <= number < 1 << bits - 1
-    elif wraps:
-        fits = -(1 << bits) < number < 1 << bits
-        number %= 1 << bits
-    else:
-        fits = 0 <= number < 1 << bits
-    if not fits:
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if d.is_signed else (0, (1 << bits) - 1)
+    if not d.is_signed and isinstance(number, int):
+        low = -high
+    if not low <= number <= high:  # true of NaN too
         raise RuntimeError(f"value cannot be converted to type {c_name} without overflow")
-    return number
+    number = int(number)
+    return number if d.is_signed else number % (1 << bits)
 
 
 def overflow(d: dtype) -> RuntimeError:

@@ -19,6 +19,7 @@ from ..core.layout import channels_last_order, contiguous_format, layout, preser
 from ..core.modes import state
 from ..core.registry import publish
 from ..core.scalars import number_array, number_dtype, python_number
+from ..core.spec import spec_of
 from ..core.tensor import LEAF, Tensor
 
 __all__ = ["allocate", "check_options", "finish", "fill_number", "like_layout", "put", "shape_of"]
@@ -52,6 +53,13 @@ def check_options(name: str, layout_=None, device=None, pin_memory=False, requir
         )
 
 
+def missing(name: str, *arguments: str) -> TypeError:
+    """PyTorch's error for required arguments that were not given."""
+    s = "s" if len(arguments) == 1 else ""  # the numbers are mixed up there
+    listed = ", ".join(f'"{a}"' for a in arguments)
+    return TypeError(f"{name}() missing {len(arguments)} required positional argument{s}: {listed}")
+
+
 def finish(array: np.ndarray, requires_grad: bool = False) -> Tensor:
     """A new leaf over a new array."""
     t = new_result(array)
@@ -62,7 +70,7 @@ def finish(array: np.ndarray, requires_grad: bool = False) -> Tensor:
     return t
 
 
-def put(name: str, out, dtype, make, function: str = ""):
+def put(name: str, out, dtype, make):
     """`make(dtype)` written into `out`, whose dtype it takes; RuntimeError where `dtype` asks for another."""
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {argument_type_name(out)}")
@@ -71,11 +79,20 @@ def put(name: str, out, dtype, make, function: str = ""):
         raise RuntimeError(f"dtype {dtype.scalar_name} does not match dtype of out parameter ({found.scalar_name})")
     if state.grad_enabled and edge_of(out) is not None:
         raise RuntimeError(
-            f"{function or name}(): functions with out=... arguments don't support automatic differentiation, but one of "
+            f"aten::{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
             "the arguments requires grad."
         )
-    write_out(out, make(found))
+    array = make(found)
+    if out._spec.shape != array.shape and out._spec.numel:
+        resize(out, array)  # these functions do so without a warning
+    write_out(out, array)
     return out
+
+
+def resize(out: Tensor, array: np.ndarray) -> None:
+    """Give a tensor the shape of an array, and new memory."""
+    out._array = np.empty(array.shape, out._spec.array_dtype)
+    out._spec = spec_of(out._array)
 
 
 def shape_of(name: str, args: tuple, size=None, position: int = 1) -> tuple[int, ...]:
@@ -91,7 +108,7 @@ def shape_of(name: str, args: tuple, size=None, position: int = 1) -> tuple[int,
             raise TypeError(f"{name}() takes {position} positional argument but {len(args)} were given")
         size = args
     elif size is None:
-        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+        raise missing(name, "size")
     else:
         where = ""
     if not isinstance(size, (tuple, list)):
@@ -173,8 +190,7 @@ def _constant(name: str, make, doc: str):
         if name == "zeros" and shape and min(shape) < 0:
             raise RuntimeError("zeros: Dimension size must be non-negative.")
         if out is not None:
-            function = "aten::zeros" if name == "zeros" else name
-            return put(name, out, dtype, lambda d: allocate(make, shape, d.numpy), function)
+            return put(name, out, dtype, lambda d: allocate(make, shape, d.numpy))
         d = get_default_dtype() if dtype is None else dtype
         return finish(allocate(make, shape, d.numpy), requires_grad)
 
@@ -224,11 +240,15 @@ def ordered(make, shape: tuple, numpy_dtype, order) -> np.ndarray:
 
 
 @factory
-def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def full(size=_MISSING, fill_value=_MISSING, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """A tensor full of one number, whose kind decides the dtype unless `dtype` is given."""
+    if size is _MISSING:
+        raise missing("full", "size", "fill_value")
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {argument_type_name(size)}")
     shape = shape_of("full", (size,))
+    if fill_value is _MISSING:
+        raise missing("full", "fill_value")
     number = fill_number("full", fill_value)
     if dtype is not None:
         dtype = as_dtype(dtype, "full")
@@ -250,6 +270,8 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
 @factory
 def eye(n=None, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """The n by m matrix with ones on the diagonal."""
+    if n is None:
+        raise missing("eye", "n")
     n = _integer("eye", "n", n, 1)
     m = n if m is None else _integer("eye", "m", m, 2)
     for name, count in (("n", n), ("m", m)):
@@ -347,10 +369,12 @@ def empty_like(input, *, dtype=None, layout=None, device=None, pin_memory=False,
 
 
 @factory
-def full_like(input, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
+def full_like(input, fill_value=_MISSING, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
               memory_format=None):  # fmt: skip
     """A tensor full of one number, with the shape, dtype and layout of another."""
     _must_be_tensor("full_like", input)
+    if fill_value is _MISSING:
+        raise missing("full_like", "fill_value")
     number = fill_number("full_like", fill_value)
     value = number_array(number, input._spec.dtype if dtype is None else as_dtype(dtype, "full_like"))
 
@@ -382,12 +406,14 @@ _new("new_empty", np.empty, "Elements nobody has set, with this tensor's dtype u
 
 
 @method
-def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def new_full(self, size, fill_value=_MISSING, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """A tensor of the given size full of one number, with this tensor's dtype unless `dtype` is given."""
     if not isinstance(size, (tuple, list)):
         raise TypeError(
             f"new_full(): argument 'size' (position 1) must be tuple of ints, not {argument_type_name(size)}"
         )
+    if fill_value is _MISSING:
+        raise missing("new_full", "fill_value")
     d = self._spec.dtype if dtype is None else as_dtype(dtype, "new_full")
     check_options("new_full", layout, device, pin_memory, requires_grad)
     return finish(filled(shape_of("new_full", (size,)), fill_number("new_full", fill_value), d), requires_grad)
@@ -459,6 +485,8 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
 
 
 def _triangle(name: str, row, col, offset, lower: bool, dtype, layout, device, pin_memory) -> Tensor:
+    if col is _MISSING:
+        raise missing(name, "col")
     row, col, offset = _integer(name, "row", row, 1), _integer(name, "col", col, 2), _integer(name, "offset", offset, 3)
     for argument, n in (("row", row), ("col", col)):
         if n < 0:
@@ -473,12 +501,12 @@ def _triangle(name: str, row, col, offset, lower: bool, dtype, layout, device, p
 
 
 @factory
-def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
+def tril_indices(row, col=_MISSING, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
     """Rows and columns (2, n) of the lower triangle of a row by col matrix; int64 or int32."""
     return _triangle("tril_indices", row, col, offset, True, dtype, layout, device, pin_memory)
 
 
 @factory
-def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
+def triu_indices(row, col=_MISSING, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
     """Rows and columns (2, n) of the upper triangle of a row by col matrix; int64 or int32."""
     return _triangle("triu_indices", row, col, offset, False, dtype, layout, device, pin_memory)

@@ -20,7 +20,7 @@ from ..core.general import new_result
 from ..core.scalars import within
 from ..core.spec import spec_of
 from ..core.tensor import Tensor
-from .creation import _MISSING, allocate, check_options, factory, finish, like_layout, shape_of
+from .creation import _MISSING, check_options, factory, finish, like_layout, missing
 
 __all__ = ["array_of"]
 
@@ -90,7 +90,8 @@ def _stored(flat: list, d) -> np.ndarray:
     elif d is bool_:
         return np.array([bool(v) for v in flat], bool)
     elif d.category == COMPLEX:
-        return np.array([complex(v) for v in flat], np.complex128).astype(d.numpy)
+        with np.errstate(over="ignore"):
+            return np.array([complex(v) for v in flat], np.complex128).astype(d.numpy)
     return np.array([_whole(v, d) for v in flat], d.numpy)
 
 
@@ -104,16 +105,14 @@ def _narrowed(wide: np.ndarray, d) -> np.ndarray:
 def _whole(value, d) -> int:
     """One element of an integer tensor."""
     if isinstance(value, float):
-        if value - value != 0 or not -(2.0**63) <= value < 2.0**64:
-            raise RuntimeError(f"value cannot be converted to type {d.name} without overflow")
-        return within(int(value), d, False, d.name)
+        return within(value, d, d.name)
     number = operator.index(value)
     if d is dtypes.uint64:
         if number < 0:
             raise OverflowError("can't convert negative int to unsigned")
     elif not -(1 << 63) <= number < 1 << 63:
         raise ValueError("Overflow when unpacking long long")
-    return within(number, d, True, d.name)
+    return within(number, d, d.name)
 
 
 # --- what only the long way understands: NumPy scalars, tensors, other sequences, and all errors -----------------------
@@ -224,7 +223,7 @@ def tensor(data=_MISSING, *extra, dtype=None, device=None, requires_grad=False, 
     if kind is list or kind in _PLAIN:
         return finish(array_of(data, dtype), requires_grad)
     if data is _MISSING:
-        raise TypeError('tensor() missing 1 required positional arguments: "data"')
+        raise missing("tensor", "data")
     return finish(_copied(data, dtype, "torch.tensor"), requires_grad)
 
 
@@ -265,7 +264,7 @@ def checked_array(array: np.ndarray) -> None:
 def new_tensor(self, data=_MISSING, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """A tensor with a copy of the data, with this tensor's dtype unless `dtype` is given."""
     if data is _MISSING:
-        raise TypeError('new_tensor() missing 1 required positional arguments: "data"')
+        raise missing("new_tensor", "data")
     d = self._spec.dtype if dtype is None else as_dtype(dtype, "new_tensor")
     check_options("new_tensor", layout, device, pin_memory, requires_grad)
     return finish(_copied(data, d, "tensor.new_tensor"), requires_grad)
@@ -285,7 +284,7 @@ def from_numpy(*args):
 def as_tensor(data=_MISSING, dtype=None, device=None):
     """The data as a tensor: a tensor itself, an array's memory shared, anything else copied."""
     if data is _MISSING:
-        raise TypeError('as_tensor() missing 1 required positional arguments: "data"')
+        raise missing("as_tensor", "data")
     if dtype is not None:
         dtype = as_dtype(dtype, "as_tensor")
     if device is not None:
@@ -329,6 +328,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=_MISSING):
         t = t.clone()
     if t.requires_grad and not requires_grad:
         return t.detach()
+    if requires_grad and not t._spec.inexact:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     return t.requires_grad_(True) if requires_grad else t
 
 
@@ -350,8 +351,10 @@ def _aliased(obj, dtype) -> Tensor | None:
 
 
 @factory
-def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+def frombuffer(buffer, *, dtype=_MISSING, count=-1, offset=0, requires_grad=False):
     """A 1-d tensor that shares the memory of a Python buffer, from `offset` bytes on; ValueError where it does not fit."""
+    if dtype is _MISSING:
+        raise missing("frombuffer", "dtype")
     d = as_dtype(dtype, "frombuffer")
     try:
         size = memoryview(buffer).nbytes

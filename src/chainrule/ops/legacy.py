@@ -6,7 +6,7 @@ https://docs.pytorch.org/docs/stable/tensors.html
 import numpy as np
 
 from ..core.declare import method
-from ..core.device import check_cpu
+from ..core.device import device
 from ..core.dtype import DTYPES, argument_type_name, get_default_dtype
 from ..core.layout import strided
 from ..core.registry import publish
@@ -14,14 +14,18 @@ from ..core.size import Size
 from ..core.storage import TypedStorage, UntypedStorage, _within
 from ..core.tensor import Tensor, wrap
 from .creation import _is_index, allocate, finish, shape_of
-from .data import alias, array_of, like_copy
+from .data import alias, array_of, checked_array, like_copy
 
 __all__ = ["tensortype"]
 
 
 def construct(args: tuple, kwargs: dict, d, strict: bool) -> Tensor:
     """A tensor of the dtype from sizes, data, a storage or a tensor; `strict`: of this dtype only."""
-    check_cpu(kwargs.pop("device", None), "new")
+    where = kwargs.pop("device", None)
+    if where is not None and device(where).type != "cpu":
+        raise RuntimeError(
+            f"legacy constructor expects device type: cpu but device type: {device(where).type} was passed"
+        )
     if "data" in kwargs and not args:
         args = (kwargs.pop("data"),)
     if kwargs:
@@ -46,6 +50,7 @@ def construct(args: tuple, kwargs: dict, d, strict: bool) -> Tensor:
     if isinstance(first, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(first).__name__}'")
     if isinstance(first, np.ndarray):
+        checked_array(first)
         return finish(like_copy(first, d))
     if not hasattr(first, "__getitem__") or isinstance(first, (dict, np.generic)):
         raise TypeError(f"new(): data must be a sequence (got {argument_type_name(first)})")

@@ -12,10 +12,11 @@ from ..core import dtype as dtypes
 from ..core.declare import Array, method, op, put_method
 from ..core.dtype import argument_type_name, as_dtype, get_default_dtype
 from ..core.general import apply_inplace
+from ..core.layout import contiguous_format, preserve_format
 from ..core.scalars import python_number
 from ..core.tensor import Tensor
 from ..random import distributions as draw
-from .creation import _MISSING, _is_index, check_options, factory, finish, like, put, shape_of
+from .creation import _MISSING, _is_index, _must_be_tensor, check_options, factory, finish, like, put, shape_of
 from .generator import Generator, default_generator
 
 __all__ = ["generator_of"]
@@ -59,11 +60,13 @@ def _drawn(name: str, distribution, doc: str):
     """One of rand and randn."""
 
     def create(*args, size=None, generator=None, out=None, dtype=None, layout=None, device=None, pin_memory=False,
-               requires_grad=False):  # fmt: skip
-        if not args and size is None:
-            raise _combination(name)
+               requires_grad=False, **unknown):  # fmt: skip
+        if unknown or not args and size is None:
+            raise _combination(name, *args, **unknown)
         shape = shape_of(name, args, size)
-        source = default_generator if generator is None else generator_of(name, generator)
+        if generator is not None and not isinstance(generator, Generator):
+            raise _combination(name, *args, generator=generator)
+        source = default_generator if generator is None else generator
         if dtype is not None:
             dtype = as_dtype(dtype, name)
         if layout is not None or device is not None or pin_memory or requires_grad is not False:
@@ -155,9 +158,14 @@ def _drawn_like(name: str, distribution, doc: str):
     def create(input, *, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
                memory_format=None):  # fmt: skip
         source = generator_of(name, generator)
+        _must_be_tensor(name, input)
+        if memory_format is None or memory_format is preserve_format:
+            contiguous = input._array.flags.c_contiguous
+        else:
+            contiguous = memory_format is contiguous_format
 
         def make(shape, numpy_dtype):
-            return distribution(source, shape, numpy_dtype, input._array)
+            return distribution(source, shape, numpy_dtype, contiguous)
 
         return like(name, make, input, dtype, layout, device, pin_memory, requires_grad, memory_format)
 
@@ -166,14 +174,9 @@ def _drawn_like(name: str, distribution, doc: str):
     return factory(create)
 
 
-def _normal_like(source, shape, numpy_dtype, model):
-    # PyTorch draws in blocks only into memory that follows the order of the dimensions.
-    return draw.normal(source, shape, numpy_dtype, contiguous=shape == model.shape and model.flags.c_contiguous)
-
-
-_drawn_like("rand_like", lambda source, shape, d, model: draw.uniform(source, shape, d),
+_drawn_like("rand_like", lambda source, shape, d, contiguous: draw.uniform(source, shape, d),
             "Uniform numbers from [0, 1), with the shape, dtype and layout of another tensor.")  # fmt: skip
-_drawn_like("randn_like", _normal_like,
+_drawn_like("randn_like", lambda source, shape, d, contiguous: draw.normal(source, shape, d, contiguous=contiguous),
             "Normal numbers with mean 0 and variance 1, with the shape, dtype and layout of another tensor.")  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from ..core import dtype as dtypes
 from ..core.dtype import COMPLEX, FLOATING, argument_type_name, as_dtype, bool_, get_default_dtype
 from ..core.scalars import number_array, python_number
 from ..core.tensor import Tensor
-from .creation import _MISSING, allocate, check_options, factory, fill_number, finish, put
+from .creation import _MISSING, allocate, check_options, factory, fill_number, finish, missing, put
 
 _LIMITED = (dtypes.uint16, dtypes.uint32, dtypes.uint64)
 
@@ -89,21 +89,20 @@ def _resized(out: Tensor, array: np.ndarray) -> np.ndarray:
             UserWarning,
             stacklevel=5,
         )
-        out._array = np.empty(0, out._spec.array_dtype)
-        from ..core.spec import spec_of
-
-        out._spec = spec_of(out._array)
     elif out._spec.numel == array.size and out._spec.ndim != 1:
         return array.reshape(out._spec.shape)
     return array
 
 
 @factory
-def range(start=0, end=_MISSING, step=1, *, out=None, dtype=None, layout=None, device=None, pin_memory=False,
+def range(start=_MISSING, end=_MISSING, step=1, *, out=None, dtype=None, layout=None, device=None, pin_memory=False,
           requires_grad=False):  # fmt: skip
     """Numbers from `start` in steps of `step` up to and with `end`, of the default dtype; deprecated in PyTorch."""
+    if start is _MISSING:
+        raise missing("range", "start", "end")
     if end is _MISSING:
-        raise TypeError('range() missing 1 required positional arguments: "end"')
+        _endpoint("range", "start", start, 1)
+        raise missing("range", "end")
     start, end, step = (
         _endpoint("range", n, v, i + 1) for i, (n, v) in enumerate((("start", start), ("end", end), ("step", step)))
     )
@@ -130,7 +129,9 @@ def steps_of(name: str, start, end, step, d) -> np.ndarray:
     for v in (start, end, step):
         if isinstance(v, complex) and v.imag:
             raise RuntimeError("value cannot be converted to type double without overflow")
-    accumulate = dtypes.int64 if d.category < FLOATING else dtypes.float64
+    # arange checks the steps of int64 as integers, those of narrower ones before they are cut off.
+    whole = d is dtypes.int64 if name == "arange" else d.category < FLOATING
+    accumulate = dtypes.int64 if whole else dtypes.float64
     if not all(map(math.isfinite, (start, end))):
         raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")
     a, b, s = (number_array(v, accumulate).item() for v in (start, end, step))
@@ -147,7 +148,7 @@ def steps_of(name: str, start, end, step, d) -> np.ndarray:
     if count * d.itemsize >= 1 << 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes=[{count}]")
     if d.category < FLOATING:
-        return _integer_steps(a, s, count, d)
+        return _integer_steps(int(a), int(s), count, d)
     return _float_steps(a, s, count, d, name == "arange")
 
 

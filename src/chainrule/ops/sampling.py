@@ -153,7 +153,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
         if out._spec.dtype is not int64:
             raise RuntimeError(f"multinomial expects Long tensor out, got: {out._spec.dtype.scalar_name}")
         refuse_out_gradient("multinomial", [input], [out])
-    drawn = draw.multinomial(source, input._array, operator.index(num_samples), bool(replacement))
+    drawn = draw.multinomial(source, input._array, operator.index(num_samples), bool(replacement)).copy("C")
     if out is None:
         return finish(drawn)
     write_out(out, drawn)
