@@ -1,15 +1,160 @@
 """Comparisons, logic and bits, elementwise, and the questions about whole tensors: equal, allclose."""
 
+import math
+
 import numpy as np
 
-from ..core.declare import pointwise
-from .refusal import only_real
+from ..core.declare import Array, composite, method, op, pointwise, put_method
+from ..core.dtype import argument_type_name
+from ..core.registry import publish
+from ..core.tensor import Tensor
+from .refusal import not_implemented, only_real
 
 __all__ = ["eq", "ne", "lt", "le", "gt", "ge"]
 
-eq = pointwise("eq", np.equal, kind="bool", binary=True)
-ne = pointwise("ne", np.not_equal, kind="bool", binary=True, aliases=("not_equal",))
-lt = pointwise("lt", only_real("lt_cpu", np.less), kind="bool", binary=True, aliases=("less",))
-le = pointwise("le", only_real("le_cpu", np.less_equal), kind="bool", binary=True, aliases=("less_equal",))
-gt = pointwise("gt", only_real("gt_cpu", np.greater), kind="bool", binary=True, aliases=("greater",))
-ge = pointwise("ge", only_real("ge_cpu", np.greater_equal), kind="bool", binary=True, aliases=("greater_equal",))
+eq = pointwise("eq", np.equal, kind="bool", binary=True, numbers=("other",))
+ne = pointwise("ne", np.not_equal, kind="bool", binary=True, numbers=("other",), aliases=("not_equal",))
+lt = pointwise("lt", only_real("lt_cpu", np.less), kind="bool", binary=True, numbers=("other",), aliases=("less",))
+le = pointwise("le", only_real("le_cpu", np.less_equal), kind="bool", binary=True, numbers=("other",), aliases=("less_equal",))
+gt = pointwise("gt", only_real("gt_cpu", np.greater), kind="bool", binary=True, numbers=("other",), aliases=("greater",))
+ge = pointwise("ge", only_real("ge_cpu", np.greater_equal), kind="bool", binary=True, numbers=("other",), aliases=("greater_equal",))
+
+# --- what a number is ---
+
+
+def _of_complex_parts(ufunc, together):
+    """A question about numbers, asked of both parts of complex ones."""
+
+    def call(a, out=...):
+        if a.dtype.kind == "c":
+            return together(ufunc(a.real), ufunc(a.imag))
+        return ufunc(a, out=out)
+
+    return call
+
+
+def _is_infinite(name: str, sign: float):
+    def call(a, out=...):
+        if a.dtype.kind == "c":
+            raise RuntimeError(f"{name} does not support complex inputs.")
+        return np.equal(a, sign * math.inf) if a.dtype.kind == "f" else np.zeros(a.shape, bool)
+
+    return call
+
+
+isnan = pointwise("isnan", np.isnan, kind="bool", inplace=False)
+isinf = pointwise("isinf", np.isinf, kind="bool", inplace=False)
+isfinite = pointwise("isfinite", np.isfinite, kind="bool", inplace=False)
+isposinf = pointwise("isposinf", _is_infinite("isposinf", 1.0), kind="bool", inplace=False)
+isneginf = pointwise("isneginf", _is_infinite("isneginf", -1.0), kind="bool", inplace=False)
+isreal = pointwise(
+    "isreal", lambda a: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones(a.shape, bool), kind="bool", inplace=False
+)
+
+
+def _signbit(a, out=...):
+    if a.dtype.kind == "c":
+        raise RuntimeError("signbit is not implemented for complex tensors.")
+    return np.signbit(a) if a.dtype.kind == "f" else np.less(a, np.zeros((), a.dtype))
+
+
+signbit = pointwise("signbit", _signbit, kind="bool", inplace=False)
+
+# --- logic ---
+
+logical_and = pointwise("logical_and", np.logical_and, kind="bool", binary=True, numbers=())
+logical_or = pointwise("logical_or", np.logical_or, kind="bool", binary=True, numbers=())
+logical_xor = pointwise("logical_xor", np.logical_xor, kind="bool", binary=True, numbers=())
+logical_not = pointwise("logical_not", np.logical_not, kind="bool")
+
+# --- bits ---
+
+
+def _bitwise(name: str, ufunc):
+    kernel = f"{name}_cpu"
+
+    def call(a, b=None, out=...):
+        if a.dtype.kind in "fc":
+            raise not_implemented(kernel, a)
+        return ufunc(a, out=out) if b is None else ufunc(a, b, out=out)
+
+    return call
+
+
+def _shift(name: str, ufunc, fill):
+    def call(a, b, out=...):
+        if a.dtype.kind in "bfc":
+            raise not_implemented(name, a)
+        bits = 8 * a.itemsize
+        inside = (b >= 0) & (b < bits)
+        moved = ufunc(a, np.where(inside, b, 0).astype(a.dtype))
+        return np.where(inside, moved, fill(a)).astype(a.dtype)
+
+    return call
+
+
+bitwise_and = pointwise("bitwise_and", _bitwise("bitwise_and", np.bitwise_and), binary=True)
+bitwise_or = pointwise("bitwise_or", _bitwise("bitwise_or", np.bitwise_or), binary=True)
+bitwise_xor = pointwise("bitwise_xor", _bitwise("bitwise_xor", np.bitwise_xor), binary=True)
+bitwise_not = pointwise("bitwise_not", _bitwise("bitwise_not", np.invert))
+bitwise_left_shift = pointwise("bitwise_left_shift", _shift("lshift_cpu", np.left_shift, np.zeros_like), binary=True)
+bitwise_right_shift = pointwise(
+    "bitwise_right_shift", _shift("rshift_cpu", np.right_shift, lambda a: np.where(a < 0, -1, 0)), binary=True
+)
+for _operation in (bitwise_and, bitwise_or, bitwise_xor, bitwise_not, bitwise_left_shift, bitwise_right_shift):
+    _operation.fast = _operation.general  # they are not for the dtypes of the fast path
+
+# --- of whole tensors ---
+
+
+def _equal_dtypes(input, other) -> None:
+    if input._spec.dtype is not other._spec.dtype:
+        raise RuntimeError(f"{input._spec.dtype.scalar_name} did not match {other._spec.dtype.scalar_name}")
+
+
+def _check_tensors(name: str, input, other) -> None:
+    for i, (shown, value) in enumerate((("input", input), ("other", other))):
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"{name}(): argument '{shown}' (position {i + 1}) must be Tensor, not {argument_type_name(value)}"
+            )
+
+
+@op(name="isclose_", method=False, namespace=None)
+def isclose_op(self: Array, other: Array, rtol, atol, equal_nan):
+    same = np.equal(self, other)
+    if equal_nan and self.dtype.kind in "fc":
+        same |= np.isnan(self) & np.isnan(other)
+    if rtol == 0 and atol == 0:
+        return same
+    if self.dtype.kind in "biu":
+        self, other = self.astype(np.float64), other.astype(np.float64)
+    allowed = atol + np.abs(rtol * other)
+    distance = np.abs(self - other)
+    return same | (np.isfinite(distance) & (distance <= allowed))
+
+
+@composite
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether |input - other| <= atol + rtol * |other|, elementwise."""
+    _check_tensors("isclose", input, other)
+    _equal_dtypes(input, other)
+    for shown, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{shown} must be greater than or equal to zero, but got {value}")
+    return isclose_op.general(input, other, rtol, atol, equal_nan)
+
+
+@composite
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> bool:
+    """Whether all elements are close; see isclose."""
+    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
+
+
+@composite
+def equal(input, other) -> bool:
+    """Whether two tensors have the same shape and the same elements."""
+    _check_tensors("equal", input, other)
+    if input._spec.shape != other._spec.shape:
+        return False
+    return bool(np.equal(input._array, other._array).all())

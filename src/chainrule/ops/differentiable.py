@@ -45,6 +45,10 @@ def real(x):
     return _call("real", x) if x.is_complex() else x
 
 
+def select(mask, x):
+    return _call("where", mask, x, 0)
+
+
 def sum(x, axis=None, keepdims=False):
     return _call("sum", x) if axis is None and not keepdims else _call("sum", x, _axes(axis, x), keepdims)
 

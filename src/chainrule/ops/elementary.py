@@ -1,13 +1,292 @@
-"""Exponentials, logarithms, roots, trigonometric and hyperbolic functions and their inverses."""
+"""Exponentials, logarithms, roots, trigonometric and hyperbolic functions and their inverses, error and gamma functions."""
 
+import functools
 import math
 
 import numpy as np
 
-from ..core.declare import pointwise
+from ..core.declare import Array, composite, op, pointwise, put_method
+from ..core.registry import publish
+from .refusal import not_implemented, refuse
 
-__all__ = ["exp", "log", "sqrt"]
+__all__ = ["exp", "log", "sqrt", "sigmoid", "tanh", "scipy_ufunc"]
 
-exp = pointwise("exp", np.exp, kind="float", self=lambda xp, grad, result: grad * xp.conj(result))
-log = pointwise("log", np.log, kind="float", self=lambda xp, grad, self: grad / xp.conj(self))
-sqrt = pointwise("sqrt", np.sqrt, kind="float", self=lambda xp, grad, result: grad / (2 * xp.conj(result)))
+
+def scipy_ufunc(name: str):
+    """A ufunc of scipy.special, imported when it is first called."""
+
+    @functools.cache
+    def found():
+        import scipy.special
+
+        return getattr(scipy.special, name)
+
+    def call(*arrays, out=...):
+        return np.asarray(found()(*arrays)).astype(arrays[0].dtype, copy=False)
+
+    return call
+
+
+def _elementary(name, kernel, formula, **options):
+    return pointwise(name, kernel, kind="float", self=formula, **options)
+
+
+# --- exponentials, logarithms, roots ---
+
+exp = _elementary("exp", np.exp, lambda xp, grad, result: grad * xp.conj(result))
+exp2 = _elementary("exp2", np.exp2, lambda xp, grad, result: grad * xp.conj(result * math.log(2)))
+# Not grad * (result + 1), which is 0 where result rounds to -1.
+expm1 = _elementary("expm1", np.expm1, lambda xp, grad, self: grad * xp.conj(xp.exp(self)))
+log = _elementary("log", np.log, lambda xp, grad, self: grad / xp.conj(self))
+log2 = _elementary("log2", np.log2, lambda xp, grad, self: grad / xp.conj(self * math.log(2)))
+log10 = _elementary("log10", np.log10, lambda xp, grad, self: grad / xp.conj(self * math.log(10)))
+log1p = _elementary("log1p", np.log1p, lambda xp, grad, self: grad / xp.conj(self + 1))
+sqrt = _elementary("sqrt", np.sqrt, lambda xp, grad, result: grad / (2 * xp.conj(result)))
+
+# --- trigonometric and hyperbolic functions ---
+
+sin = _elementary("sin", np.sin, lambda xp, grad, self: grad * xp.conj(xp.cos(self)))
+cos = _elementary("cos", np.cos, lambda xp, grad, self: grad * -xp.conj(xp.sin(self)))
+tan = _elementary("tan", np.tan, lambda xp, grad, result: grad * xp.conj(1 + result * result))
+sinh = _elementary("sinh", np.sinh, lambda xp, grad, self: grad * xp.conj(xp.cosh(self)))
+cosh = _elementary("cosh", np.cosh, lambda xp, grad, self: grad * xp.conj(xp.sinh(self)))
+tanh = _elementary("tanh", np.tanh, lambda xp, grad, result: grad * xp.conj(1 - result * result))
+asin = _elementary(
+    "asin", np.arcsin, lambda xp, grad, self: grad / xp.conj(xp.sqrt(1 - self * self)), aliases=("arcsin",)
+)
+acos = _elementary(
+    "acos", np.arccos, lambda xp, grad, self: -grad / xp.conj(xp.sqrt(1 - self * self)), aliases=("arccos",)
+)
+atan = _elementary("atan", np.arctan, lambda xp, grad, self: grad / xp.conj(self * self + 1), aliases=("arctan",))
+asinh = _elementary(
+    "asinh", np.arcsinh, lambda xp, grad, self: grad / xp.conj(xp.sqrt(self * self + 1)), aliases=("arcsinh",)
+)
+acosh = _elementary(
+    "acosh",
+    np.arccosh,
+    lambda xp, grad, self: grad / xp.conj(xp.sqrt(self - 1) * xp.sqrt(self + 1)),
+    aliases=("arccosh",),
+)
+atanh = _elementary("atanh", np.arctanh, lambda xp, grad, self: grad / xp.conj(1 - self * self), aliases=("arctanh",))
+
+
+def _sinc(a, out=...):
+    angle = np.multiply(a, a.dtype.type(math.pi))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(a == 0, np.ones((), a.dtype), np.sin(angle) / angle)
+
+
+def _sinc_grad(xp, grad, self):
+    angle = math.pi * self
+    slope = (angle * xp.cos(angle) - xp.sin(angle)) / (angle * self)
+    return xp.where(self == 0, xp.zeros_like(slope), grad * xp.conj(slope))
+
+
+sinc = _elementary("sinc", _sinc, _sinc_grad)
+publish("special", "sinc", sinc.function)
+_DEGREE = 180.0 / math.pi
+deg2rad = _elementary(
+    "deg2rad", lambda a, out=...: np.multiply(a, a.dtype.type(1 / _DEGREE), out=out), lambda xp, grad: grad * (1 / _DEGREE)
+)
+rad2deg = _elementary(
+    "rad2deg", lambda a, out=...: np.multiply(a, a.dtype.type(_DEGREE), out=out), lambda xp, grad: grad * _DEGREE
+)
+
+
+# --- of two operands ---
+
+
+def _no_integers(kernel: str, ufunc):
+    def call(a, b, out=...):
+        refuse(kernel, "biu", a)
+        return ufunc(a, b, out=out)
+
+    return call
+
+
+def _hypot(a, b, out=...):
+    refuse("hypot_cpu", "biuc", a)
+    return np.hypot(a, b, out=out)
+
+
+@op(promote=("self", "other"), inplace=True)
+def hypot(self: Array, other: Array):
+    """The square root of input² + other²."""
+    return _hypot(self, other)
+
+
+hypot.numbers = ()
+hypot.derivative(of="self")(lambda xp, grad, self, result: grad * (self / result))
+hypot.derivative(of="other")(lambda xp, grad, other, result: grad * (other / result))
+
+
+def _atan2_slope(xp, grad, self, other):
+    square = self * self + other * other
+    return xp.where(square == 0, xp.zeros_like(square), grad / square)
+
+
+atan2 = pointwise(
+    "atan2",
+    np.arctan2,
+    kind="float",
+    numbers=(),
+    self=lambda xp, grad, self, other: _atan2_slope(xp, grad, self, other) * other,
+    other=lambda xp, grad, self, other: _atan2_slope(xp, grad, self, other) * -self,
+    aliases=("arctan2",),
+)
+logaddexp = pointwise(
+    "logaddexp",
+    _no_integers("logaddexp_cpu", np.logaddexp),
+    numbers=(),
+    inplace=False,
+    self=lambda xp, grad, self, other: grad / (1 + xp.exp(other - self)),
+    other=lambda xp, grad, self, other: grad / (1 + xp.exp(self - other)),
+)
+logaddexp2 = pointwise(
+    "logaddexp2",
+    _no_integers("logaddexp2_cpu", np.logaddexp2),
+    numbers=(),
+    inplace=False,
+    self=lambda xp, grad, self, other: grad / (1 + xp.exp2(other - self)),
+    other=lambda xp, grad, self, other: grad / (1 + xp.exp2(self - other)),
+)
+
+
+def _xlogy(a, b, out=...):
+    product = a * np.log(b)
+    return np.where((a == 0) & ~np.isnan(b), np.zeros((), product.dtype), product)
+
+
+def _xlog1py(a, b, out=...):
+    product = a * np.log1p(b)
+    return np.where((a == 0) & ~np.isnan(b), np.zeros((), product.dtype), product)
+
+
+def _xlogy_of_self(xp, grad, self, other):
+    slope = xp.log(other)
+    return grad * xp.where(xp.logical_and(self == 0, other <= 0), xp.zeros_like(slope), slope)
+
+
+def _xlog1py_of_self(xp, grad, self, other):
+    slope = xp.log1p(other)
+    return grad * xp.where(xp.logical_and(self == 0, other <= -1), xp.zeros_like(slope), slope)
+
+
+xlogy = pointwise(
+    "xlogy",
+    _xlogy,
+    kind="float",
+    self=_xlogy_of_self,
+    other=lambda xp, grad, self, other: grad * self / other,
+)
+publish("special", "xlogy", xlogy.function)
+xlog1py = pointwise(
+    "special_xlog1py",
+    _xlog1py,
+    kind="float",
+    self=_xlog1py_of_self,
+    other=lambda xp, grad, self, other: grad * self / (other + 1),
+    namespace=None,
+    method=False,
+    inplace=False,
+)
+publish("special", "xlog1py", xlog1py.function)
+
+# --- error function, gamma function ---
+
+_TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
+erf = _elementary(
+    "erf", scipy_ufunc("erf"), lambda xp, grad, self: _TWO_OVER_ROOT_PI * xp.exp(-(self * self)) * grad
+)
+erfc = _elementary(
+    "erfc", scipy_ufunc("erfc"), lambda xp, grad, self: -_TWO_OVER_ROOT_PI * xp.exp(-(self * self)) * grad
+)
+erfinv = _elementary(
+    "erfinv", scipy_ufunc("erfinv"), lambda xp, grad, self: (1 / _TWO_OVER_ROOT_PI) * xp.exp(xp.power(xp.erfinv(self), 2)) * grad
+)
+lgamma = _elementary("lgamma", scipy_ufunc("gammaln"), lambda xp, grad, self: grad * xp.digamma(self))
+
+
+def _digamma(a, out=...):
+    import scipy.special
+
+    value = np.asarray(scipy.special.digamma(a))
+    # At 0 the sign of infinity follows the sign of the zero; at the other poles there is no limit.
+    return np.where(a == 0, np.copysign(math.inf, -a), value).astype(a.dtype, copy=False)
+
+
+digamma = _elementary("digamma", _digamma, lambda xp, grad, self: grad * xp.polygamma(1, self))
+
+
+def polygamma_array(n: int, a):
+    """The n-th derivative of digamma."""
+    import scipy.special
+
+    if n == 0:
+        return _digamma(a)
+    sign = 1 if n % 2 else -1
+    # Through the zeta function, which takes float32 in double precision; reflected where the argument is negative.
+    wide = a.astype(np.float64)
+    value = sign * math.gamma(n + 1) * scipy.special.zeta(n + 1, wide)
+    negative = wide < 0
+    if negative.any() and n == 1:
+        reflected = (math.pi / np.sin(math.pi * wide)) ** 2 - scipy.special.zeta(2, 1 - wide)
+        value = np.where(negative, reflected, value)
+    return np.asarray(value).astype(a.dtype)
+
+
+@op(name="polygamma", method=False, namespace=None)
+def polygamma_op(n, self: Array):
+    return polygamma_array(n, self if self.dtype.kind == "f" else self.astype(np.float32))
+
+
+polygamma_op.derivative(of="self")(lambda xp, grad, n, self: grad * xp.polygamma(n + 1, self))
+
+
+@composite(method=False)
+def polygamma(n, input, *, out=None):
+    """The n-th derivative of the digamma function."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    return polygamma_op.general(n, input, out=out)
+
+
+polygamma_op.function = polygamma
+put_method("polygamma", lambda self, n: polygamma(n, self))
+for _operation, _name in ((erf, "erf"), (erfc, "erfc"), (erfinv, "erfinv"), (lgamma, "gammaln"), (digamma, "digamma"),
+                          (exp2, "exp2"), (expm1, "expm1"), (log1p, "log1p")):  # fmt: skip
+    publish("special", _name, _operation.function)
+publish("special", "psi", digamma.function)
+publish("special", "polygamma", polygamma)
+
+# --- the logistic function ---
+
+
+def _sigmoid(a, out=...):
+    out = np.exp(np.negative(a, out=...), out=...)
+    np.add(out, 1, out=out)
+    return np.reciprocal(out, out=out)
+
+
+sigmoid = _elementary("sigmoid", _sigmoid, lambda xp, grad, result: grad * xp.conj((1 - result) * result))
+publish("special", "expit", sigmoid.function)
+
+
+@op(name="logit", inplace=True)
+def logit(self: Array, eps=None):
+    """The inverse of the logistic function, log(x / (1 - x)), of x clamped to [eps, 1 - eps] where eps is given."""
+    a = self if self.dtype.kind == "f" else self.astype(np.float32)
+    if eps is not None:
+        a = np.minimum(np.maximum(a, a.dtype.type(eps)), a.dtype.type(1 - eps))
+    return np.log(a / (1 - a))
+
+
+@logit.derivative(of="self")
+def _(xp, grad, self, eps):
+    slope = grad / (self * (1 - self))
+    low, high = (0, 1) if eps is None else (eps, 1 - eps)
+    outside = xp.logical_or(self < low, self > high)
+    return xp.where(outside, xp.zeros_like(slope) if eps is not None else xp.zeros_like(slope) * math.nan, slope)
+
+
+publish("special", "logit", logit.function)

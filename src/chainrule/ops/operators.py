@@ -3,7 +3,9 @@ the other operand, and says which types do not go together."""
 
 from ..core.call import make_binary_inplace, own_code
 from ..core.declare import Op, binary_caller, put_method
+from ..core.dtype import bool_
 from ..core.general import NUMBERS
+from ..core.registry import publish
 from ..core.tensor import Tensor
 from . import comparison, elementwise, power
 
@@ -85,3 +87,36 @@ _put("__mod__", guarded(elementwise.remainder.function))
 _put("__rmod__", reflected(elementwise.remainder.function))
 _put("__imod__", guarded(Tensor.remainder_))
 put_method("__neg__", elementwise.neg.function)
+
+for _symbol, _name in (
+    ("and", "bitwise_and"),
+    ("or", "bitwise_or"),
+    ("xor", "bitwise_xor"),
+    ("lshift", "bitwise_left_shift"),
+    ("rshift", "bitwise_right_shift"),
+):
+    _operation = getattr(comparison, _name)
+    _put(f"__{_symbol}__", guarded(_operation.function))
+    _put(f"__r{_symbol}__", reflected(_operation.function))
+    _put(f"__i{_symbol}__", guarded(_operation.inplace))
+
+
+def _invert(self):
+    if self._spec.inexact:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return comparison.bitwise_not.function(self)
+
+
+_put("__invert__", _invert)
+
+
+def positive(input):
+    """The tensor itself; RuntimeError for bool."""
+    if input._spec.dtype is bool_:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+put_method("positive", positive)
+put_method("__pos__", positive)
+publish("torch", "positive", positive)

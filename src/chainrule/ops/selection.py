@@ -1,0 +1,346 @@
+"""Choosing between operands, elementwise: where, masked_fill, maximum and minimum, clamp."""
+
+import functools
+
+import numpy as np
+
+from ..core import vocabulary
+from ..core.declare import Array, composite, method, op, pointwise, put_method
+from ..core.dtype import argument_type_name, bool_, of, result_dtype, uint8
+from ..core.general import NUMBERS, apply_inplace, broadcast_shapes
+from ..core.registry import FUNCTIONS, publish
+from ..core.tensor import Tensor
+from .casting import fill_value, unrecorded
+
+__all__ = ["where", "maximum", "minimum", "clamp", "masked_fill"]
+
+# --- where ---
+
+
+@op(name="where", promote=("self", "other"), method=False, namespace=None)
+def where_op(condition: Array, self: Array, other: Array):
+    return vocabulary.where(condition, self, other)
+
+
+where_op.derivative(of="self")(lambda xp, grad, condition: xp.select(condition, grad))
+where_op.derivative(of="other")(lambda xp, grad, condition: xp.select(~condition, grad))
+
+
+def where(condition, input=None, other=None, *, out=None):
+    """input where condition holds, other elsewhere; with a condition alone the indices where it holds."""
+    if input is None and other is None:
+        return FUNCTIONS["torch"]["nonzero"](condition, as_tuple=True)
+    operands = (condition, input, other)
+    if not isinstance(condition, Tensor) or not all(isinstance(o, (Tensor, *NUMBERS)) for o in operands):
+        got = ", ".join(argument_type_name(o) for o in operands)
+        raise TypeError(f"where() received an invalid combination of arguments - got ({got}), but expected one of:")
+    if condition._spec.dtype is not bool_:
+        if condition._spec.dtype is not uint8:
+            raise RuntimeError(
+                "where expected condition to be a boolean tensor, but got a tensor with dtype "
+                f"{condition._spec.dtype.scalar_name}"
+            )
+        condition = condition.bool()
+    return where_op.general(condition, input, other, out=out)
+
+
+publish("torch", "where", where)
+put_method("where", lambda self, condition, other: where(condition, self, other))
+where_op.function = where
+
+# --- masked_fill ---
+
+
+def _masked(self, mask, value):
+    out = np.empty(broadcast_shapes(self.shape, mask.shape), self.dtype)
+    out[...] = self
+    np.copyto(out, value, where=mask, casting="unsafe")
+    return out
+
+
+@op(name="masked_fill", node="MaskedFillBackward0", method=False, namespace=None)
+def fill_where(self: Array, mask: Array, value):
+    return _masked(self, mask, value)
+
+
+@op(node="MaskedFillBackward1", method=False, namespace=None)
+def fill_where_by_tensor(self: Array, mask: Array, value: Array):
+    return _masked(self, mask, value)
+
+
+fill_where.derivative(of="self")(lambda xp, grad, mask: xp.select(~mask, grad))
+fill_where_by_tensor.derivative(of="self")(lambda xp, grad, mask: xp.select(~mask, grad))
+fill_where_by_tensor.derivative(of="value")(lambda xp, grad, mask: xp.sum(xp.select(mask, grad)))
+fill_where_by_tensor.name = "masked_fill"
+
+
+def _check_mask(self, mask, value) -> None:
+    if not isinstance(mask, Tensor):
+        raise TypeError(
+            "masked_fill() received an invalid combination of arguments - got "
+            f"({argument_type_name(mask)}, {argument_type_name(value)}), but expected one of:"
+        )
+    if mask._spec.dtype is not bool_:
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {mask._spec.dtype.cpp_name}"
+        )
+    if isinstance(value, Tensor) and value._spec.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value._spec.ndim} dimension(s)."
+        )
+
+
+@composite
+def masked_fill(input, mask, value):
+    """input with value (a number or a 0-dim tensor) where the bool mask holds."""
+    _check_mask(input, mask, value)
+    if isinstance(value, Tensor):
+        return fill_where_by_tensor.general(input, mask, value)
+    return fill_where.general(input, mask, fill_value(value, input._spec.dtype))
+
+
+@method
+def masked_fill_(self, mask, value):
+    """Write value (a number or a 0-dim tensor) where the bool mask holds."""
+    _check_mask(self, mask, value)
+    if isinstance(value, Tensor):
+        return apply_inplace(fill_where_by_tensor, (self, mask, value))
+    value = fill_value(value, self._spec.dtype)
+    if self._spec.shape == mask._spec.shape and unrecorded(self):
+        np.copyto(self._array, value, where=mask._array)
+        self._counter[0] += 1
+        return self
+    return apply_inplace(fill_where, (self, mask, value))
+
+
+fill_where.function = masked_fill
+
+# --- maximum and minimum ---
+
+
+def _no_complex(name: str, ufunc):
+    def call(a, b, out=...):
+        if a.dtype.kind == "c":
+            raise RuntimeError(f"{name} not implemented for complex tensors.")
+        return ufunc(a, b, out=out)
+
+    return call
+
+
+def _halves(xp, grad, chosen, tie):
+    """The gradient where an operand was chosen, half of it where both are equal."""
+    return xp.where(tie, grad * 0.5, xp.select(chosen, grad))
+
+
+def _extremum(name, ufunc, formula, formula_other):
+    return pointwise(
+        name, _no_complex(name, ufunc), numbers=(), inplace=False, self=formula, other=formula_other
+    )
+
+
+maximum = _extremum(
+    "maximum",
+    np.maximum,
+    lambda xp, grad, self, other: _halves(xp, grad, ~(self < other), self == other),
+    lambda xp, grad, self, other: _halves(xp, grad, ~(self > other), self == other),
+)
+minimum = _extremum(
+    "minimum",
+    np.minimum,
+    lambda xp, grad, self, other: _halves(xp, grad, ~(self > other), self == other),
+    lambda xp, grad, self, other: _halves(xp, grad, ~(self < other), self == other),
+)
+fmax = _extremum(
+    "fmax",
+    np.fmax,
+    lambda xp, grad, self, other: xp.select(xp.logical_or(self >= other, xp.isnan(other)), grad),
+    lambda xp, grad, self, other: xp.select(~xp.logical_or(self >= other, xp.isnan(other)), grad),
+)
+fmin = _extremum(
+    "fmin",
+    np.fmin,
+    lambda xp, grad, self, other: xp.select(xp.logical_or(self <= other, xp.isnan(other)), grad),
+    lambda xp, grad, self, other: xp.select(~xp.logical_or(self <= other, xp.isnan(other)), grad),
+)
+
+# --- clamp ---
+
+
+def _refuse_complex(dtype, name: str = "clamp") -> None:
+    if dtype.is_complex:
+        raise NotImplementedError(f"{name} is not supported for complex types")
+
+
+@functools.lru_cache(64)
+def _row(number, dtype):
+    row = np.full(1024, number, dtype)
+    row.flags.writeable = False
+    return row
+
+
+def against(ufunc, a, number, out=None):
+    """ufunc(a, number), for maximum and minimum: on large arrays NumPy is much faster against a row than against a number."""
+    if a.size < 16384 or not a.flags.c_contiguous:
+        return ufunc(a, a.dtype.type(number), out=... if out is None else out)
+    row = _row(number, a.dtype)
+    out = np.empty(a.shape, a.dtype) if out is None else out
+    flat, flat_out = a.reshape(-1), out.reshape(-1)
+    whole = flat.size & ~1023
+    ufunc(flat[:whole].reshape(-1, 1024), row, out=flat_out[:whole].reshape(-1, 1024))
+    if whole < flat.size:
+        ufunc(flat[whole:], row[: flat.size - whole], out=flat_out[whole:])
+    return out
+
+
+def bounded(a, low, high):
+    """An array between two numbers, either of which may be None; NaN stays NaN."""
+    out = None
+    if low is not None:
+        a = out = against(np.maximum, a, low)
+    if high is not None:
+        a = against(np.minimum, a, high, out)
+    return a
+
+
+def _clamp(array, low, high):
+    dtype = result_dtype([of(array.dtype)], [], [type(v) for v in (low, high) if v is not None])
+    _refuse_complex(dtype)
+    return bounded(array.astype(dtype.numpy, copy=False), low, high)
+
+
+@op(node="ClampBackward1", method=False, namespace=None)
+def clamp_by_numbers(self: Array, min, max):
+    return _clamp(self, min, max)
+
+
+@clamp_by_numbers.derivative(of="self")
+def _(xp, grad, self, min, max):
+    if min is None:
+        return xp.select(self <= max, grad)
+    if max is None:
+        return xp.select(self >= min, grad)
+    return xp.select(xp.logical_and(self >= min, self <= max), grad)
+
+
+@op(name="clamp", promote=("self", "min", "max"), method=False, namespace=None)
+def clamp_by_tensors(self: Array, min: Array | None, max: Array | None):
+    _refuse_complex(of(self.dtype))
+    if min is not None:
+        self = np.maximum(self, min)
+    return self if max is None else np.minimum(self, max)
+
+
+@clamp_by_tensors.derivative(of="self")
+def _(xp, grad, self, min, max):
+    if min is None:
+        return xp.select(self <= max, grad)
+    if max is None:
+        return xp.select(self >= min, grad)
+    return xp.select(xp.logical_and(self >= min, self <= max), grad)
+
+
+@clamp_by_tensors.derivative(of="min")
+def _(xp, grad, self, min, max):
+    if max is None:
+        return xp.select(self < min, grad)
+    return xp.select(xp.logical_and(min < max, self < min), grad)
+
+
+@clamp_by_tensors.derivative(of="max")
+def _(xp, grad, self, min, max):
+    if min is None:
+        return xp.select(self > max, grad)
+    return xp.select(xp.logical_or(max < min, self > max), grad)
+
+
+@op(node="ClampMinBackward0", method=False, namespace=None)
+def clamp_min_by_number(self: Array, min):
+    return _clamp(self, min, None)
+
+
+@op(node="ClampMaxBackward0", method=False, namespace=None)
+def clamp_max_by_number(self: Array, max):
+    return _clamp(self, None, max)
+
+
+@op(node="ClampMinBackward1", promote=("self", "min"), method=False, namespace=None)
+def clamp_min_by_tensor(self: Array, min: Array):
+    _refuse_complex(of(self.dtype))
+    return np.maximum(self, min)
+
+
+@op(node="ClampMaxBackward1", promote=("self", "max"), method=False, namespace=None)
+def clamp_max_by_tensor(self: Array, max: Array):
+    _refuse_complex(of(self.dtype))
+    return np.minimum(self, max)
+
+
+clamp_min_by_number.derivative(of="self")(lambda xp, grad, self, min: xp.select(self >= min, grad))
+clamp_max_by_number.derivative(of="self")(lambda xp, grad, self, max: xp.select(self <= max, grad))
+clamp_min_by_tensor.derivative(of="self")(lambda xp, grad, self, min: xp.select(self >= min, grad))
+clamp_min_by_tensor.derivative(of="min")(lambda xp, grad, self, min: xp.select(self < min, grad))
+clamp_max_by_tensor.derivative(of="self")(lambda xp, grad, self, max: xp.select(self <= max, grad))
+clamp_max_by_tensor.derivative(of="max")(lambda xp, grad, self, max: xp.select(self > max, grad))
+for _operation, _name in (
+    (clamp_by_numbers, "clamp"),
+    (clamp_min_by_number, "clamp_min"),
+    (clamp_min_by_tensor, "clamp_min"),
+    (clamp_max_by_number, "clamp_max"),
+    (clamp_max_by_tensor, "clamp_max"),
+):
+    _operation.name = _name
+
+
+def _choose_clamp(input, min, max):
+    """The clamp operation for these bounds; errors where they are missing or a tensor and a number."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    bounds = [b for b in (min, max) if b is not None]
+    if all(isinstance(b, Tensor) for b in bounds):
+        return clamp_by_tensors
+    if not all(isinstance(b, NUMBERS) for b in bounds):
+        got = ", ".join(argument_type_name(b) for b in (input, min, max))
+        raise TypeError(f"clamp() received an invalid combination of arguments - got ({got}), but expected one of:")
+    return clamp_by_numbers
+
+
+def clamp(input, min=None, max=None, *, out=None):
+    """input, raised to min and lowered to max; both numbers, or both tensors, and either may be None."""
+    operation = _choose_clamp(input, min, max)
+    return operation.general(input, min, max, out=out)
+
+
+def clamp_(self, min=None, max=None):
+    return _choose_clamp(self, min, max).inplace(self, min, max)
+
+
+def _one_sided(bound, by_number, by_tensor):
+    return by_tensor if isinstance(bound, Tensor) else by_number
+
+
+def clamp_min(input, min, *, out=None):
+    """input, raised to min: a number or a tensor."""
+    return _one_sided(min, clamp_min_by_number, clamp_min_by_tensor).general(input, min, out=out)
+
+
+def clamp_max(input, max, *, out=None):
+    """input, lowered to max: a number or a tensor."""
+    return _one_sided(max, clamp_max_by_number, clamp_max_by_tensor).general(input, max, out=out)
+
+
+def clamp_min_(self, min):
+    return _one_sided(min, clamp_min_by_number, clamp_min_by_tensor).inplace(self, min)
+
+
+def clamp_max_(self, max):
+    return _one_sided(max, clamp_max_by_number, clamp_max_by_tensor).inplace(self, max)
+
+
+for _function in (clamp, clamp_, clamp_min, clamp_min_, clamp_max, clamp_max_):
+    publish("torch", _function.__name__, _function)
+    put_method(_function.__name__, _function)
+for _name, _function in (("clip", clamp), ("clip_", clamp_)):
+    publish("torch", _name, _function)
+    put_method(_name, _function)
+clamp_by_tensors.function = clamp
