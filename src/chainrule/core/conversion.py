@@ -18,7 +18,7 @@ from .tensor import LEAF, Tensor, wrap
 __all__ = ["from_array", "make_subclass"]
 
 
-# --- numbers -----------------------------------------------------------------------------------------------------------
+# --- numbers ---------------------------------------------------------------------------------------------------------
 
 
 @method
@@ -90,7 +90,7 @@ def _index(self):
     return int(self._array.item())
 
 
-# --- a tensor as a sequence --------------------------------------------------------------------------------------------
+# --- a tensor as a sequence ------------------------------------------------------------------------------------------
 
 
 def _len(self):
@@ -112,12 +112,10 @@ def _reversed(self):
 def _contains(self, element):
     if isinstance(element, (Tensor, numbers.Number)):
         return (self == element).any().item()
-    raise RuntimeError(
-        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
-    )
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
 
-# --- text --------------------------------------------------------------------------------------------------------------
+# --- text ------------------------------------------------------------------------------------------------------------
 
 
 def _repr(self, *, tensor_contents=None):
@@ -129,7 +127,9 @@ def _repr(self, *, tensor_contents=None):
     text = tensor_text(
         self._array, self._spec.dtype, grad_fn_name=name, requires_grad=self.requires_grad, prefix=prefix
     )
-    return f"Parameter({text})" if not plain and (hasattr(cls, "_prints_as_tensor") or "_is_param" in vars(self)) else text
+    return (
+        f"Parameter({text})" if not plain and (hasattr(cls, "_prints_as_tensor") or "_is_param" in vars(self)) else text
+    )
 
 
 def _format(self, spec):
@@ -138,7 +138,7 @@ def _format(self, spec):
     return object.__format__(self, spec)
 
 
-# --- NumPy -------------------------------------------------------------------------------------------------------------
+# --- NumPy -----------------------------------------------------------------------------------------------------------
 
 
 @method
@@ -163,7 +163,8 @@ def _array(self, dtype=None, copy=None):
         return array.copy() if copy else array
     if copy is False and array.dtype != dtype:
         raise ValueError(
-            "Unable to avoid copy while creating an array as requested.\nIf using `np.array(obj, copy=False)` replace it "
+            "Unable to avoid copy while creating an array as requested.\nIf using `np.array(obj, copy=False)` "
+            "replace it "
             "with `np.asarray(obj)` to allow a copy when needed (no behavior change in NumPy 1.x)."
         )
     return array.astype(dtype, copy=bool(copy))
@@ -198,12 +199,15 @@ def from_array(array) -> Tensor:
     ValueError or TypeError for dtypes, byte orders and strides that tensors do not have. Memory that NumPy holds to be
     read-only can be written to through the tensor, after a warning, as in PyTorch.
     """
-    spec = spec_of(array)
+    spec_of(array)  # raises for what no tensor can hold
     if not array.flags.writeable:
         warn_once(
-            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing "
-            "to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make "
-            "it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this "
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
+            "writing "
+            "to this tensor will result in undefined behavior. You may want to copy the array to protect its data "
+            "or make "
+            "it writable before converting it to a tensor. This type of warning will be suppressed for the rest of "
+            "this "
             "program."
         )
     item = array.itemsize
@@ -243,13 +247,15 @@ def __dlpack_device__(self):
     return self._array.__dlpack_device__()
 
 
-# --- subclasses --------------------------------------------------------------------------------------------------------
+# --- subclasses ------------------------------------------------------------------------------------------------------
 
 
 def make_subclass(cls, data, require_grad=False):
     """A leaf of class `cls` over the memory and version counter of `data`."""
     if not isinstance(data, Tensor):
-        raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {argument_type_name(data)}")
+        raise TypeError(
+            f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {argument_type_name(data)}"
+        )
     if require_grad and not data._spec.inexact:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     t = object.__new__(cls)

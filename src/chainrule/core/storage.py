@@ -12,8 +12,7 @@ import numpy as np
 
 from .declare import method
 from .device import cpu
-from .dtype import DTYPES, dtype, uint8
-from .size import Size
+from .dtype import dtype as DType
 from .spec import spec_of
 from .tensor import LEAF, Tensor, strides_of, wrap
 from .vocabulary import owner_of
@@ -154,9 +153,9 @@ class TypedStorage(_Storage):
 
     __slots__ = ("dtype",)
     __module__ = "torch.storage"
-    dtype: dtype
+    dtype: DType
 
-    def __init__(self, *, wrap_storage: UntypedStorage, dtype: dtype):
+    def __init__(self, *, wrap_storage: UntypedStorage, dtype: DType):
         self._flat = wrap_storage._flat.view(dtype.numpy)
         self.dtype = dtype
 
@@ -190,11 +189,11 @@ def _storage_of_bytes(data: bytes) -> UntypedStorage:
     return UntypedStorage._over(np.frombuffer(bytearray(data), np.uint8))
 
 
-def _rebuild_storage(untyped: UntypedStorage, dtype: dtype) -> TypedStorage:
+def _rebuild_storage(untyped: UntypedStorage, dtype: DType) -> TypedStorage:
     return TypedStorage(wrap_storage=untyped, dtype=dtype)
 
 
-# --- of a tensor -------------------------------------------------------------------------------------------------------
+# --- of a tensor -----------------------------------------------------------------------------------------------------
 
 
 @method
@@ -222,7 +221,7 @@ def is_set_to(self, tensor) -> bool:
     return same and self.data_ptr() == tensor.data_ptr()
 
 
-def _within(storage, d: dtype, offset: int, size, stride) -> np.ndarray:
+def _within(storage, d: DType, offset: int, size, stride) -> np.ndarray:
     """The array with this place in the memory of a storage, all counted in elements."""
     item = d.numpy.itemsize
     flat = storage._flat.view(np.uint8)
@@ -231,7 +230,7 @@ def _within(storage, d: dtype, offset: int, size, stride) -> np.ndarray:
     return np.ndarray(tuple(size), d.numpy, flat, offset * item, tuple(s * item for s in stride))
 
 
-# --- pickle ------------------------------------------------------------------------------------------------------------
+# --- pickle ----------------------------------------------------------------------------------------------------------
 
 
 def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None):
@@ -275,13 +274,14 @@ def _setstate(self, state):
     self.requires_grad_(requires_grad)
 
 
-# --- deepcopy ----------------------------------------------------------------------------------------------------------
+# --- deepcopy --------------------------------------------------------------------------------------------------------
 
 
 def _deepcopy(self, memo):
     if self._node() is not None:
         raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If "
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+            "moment.  If "
             "you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
             "https://github.com/pytorch/pytorch/pull/103001"
         )

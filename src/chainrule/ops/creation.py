@@ -33,7 +33,7 @@ def factory(function):
     return function
 
 
-# --- arguments that all of them take -----------------------------------------------------------------------------------
+# --- arguments that all of them take ---------------------------------------------------------------------------------
 
 
 def check_options(name: str, layout_=None, device=None, pin_memory=False, requires_grad=False) -> None:
@@ -48,7 +48,8 @@ def check_options(name: str, layout_=None, device=None, pin_memory=False, requir
         raise NotImplementedError(f"chainrule has no {layout_} tensors: its tensors are strided")
     if pin_memory:
         raise RuntimeError(
-            "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this "
+            "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available "
+            "on this "
             "system."
         )
 
@@ -123,7 +124,8 @@ def shape_of(name: str, args: tuple, size=None, position: int = 1) -> tuple[int,
                     f"{argument_type_name(n)} at pos 0"
                 )
             raise TypeError(
-                f"{name}(): argument 'size' failed to unpack the object at pos {at + 1} with error \"type must be tuple of "
+                f"{name}(): argument 'size' failed to unpack the object at pos {at + 1} with error \"type must be "
+                "tuple of "
                 f'ints,but got {argument_type_name(n)}"'
             )
     return tuple(map(operator.index, size))
@@ -175,7 +177,7 @@ def filled(shape: tuple, number, d) -> np.ndarray:
     return array
 
 
-# --- of one value ------------------------------------------------------------------------------------------------------
+# --- of one value ----------------------------------------------------------------------------------------------------
 
 
 def _constant(name: str, make, doc: str):
@@ -240,7 +242,17 @@ def ordered(make, shape: tuple, numpy_dtype, order) -> np.ndarray:
 
 
 @factory
-def full(size=_MISSING, fill_value=_MISSING, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def full(
+    size=_MISSING,
+    fill_value=_MISSING,
+    *,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """A tensor full of one number, whose kind decides the dtype unless `dtype` is given."""
     if size is _MISSING:
         raise missing("full", "size", "fill_value")
@@ -299,7 +311,7 @@ def _integer(function: str, argument: str, value, position: int) -> int:
     return operator.index(value)
 
 
-# --- like another tensor -----------------------------------------------------------------------------------------------
+# --- like another tensor ---------------------------------------------------------------------------------------------
 
 
 def like_layout(make, array: np.ndarray, numpy_dtype) -> np.ndarray:
@@ -369,8 +381,8 @@ def empty_like(input, *, dtype=None, layout=None, device=None, pin_memory=False,
 
 
 @factory
-def full_like(input, fill_value=_MISSING, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
-              memory_format=None):  # fmt: skip
+def full_like(input, fill_value=_MISSING, *, dtype=None, layout=None, device=None, pin_memory=False,
+              requires_grad=False, memory_format=None):  # fmt: skip
     """A tensor full of one number, with the shape, dtype and layout of another."""
     _must_be_tensor("full_like", input)
     if fill_value is _MISSING:
@@ -406,7 +418,9 @@ _new("new_empty", np.empty, "Elements nobody has set, with this tensor's dtype u
 
 
 @method
-def new_full(self, size, fill_value=_MISSING, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def new_full(
+    self, size, fill_value=_MISSING, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
     """A tensor of the given size full of one number, with this tensor's dtype unless `dtype` is given."""
     if not isinstance(size, (tuple, list)):
         raise TypeError(
@@ -419,7 +433,7 @@ def new_full(self, size, fill_value=_MISSING, *, dtype=None, layout=None, device
     return finish(filled(shape_of("new_full", (size,)), fill_number("new_full", fill_value), d), requires_grad)
 
 
-# --- by strides --------------------------------------------------------------------------------------------------------
+# --- by strides ------------------------------------------------------------------------------------------------------
 
 
 def _strided(name: str, size, stride, d) -> np.ndarray:
@@ -438,9 +452,7 @@ def _strided(name: str, size, stride, d) -> np.ndarray:
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(shape)}")
     if any(s < 0 for s in stride):
-        raise RuntimeError(
-            f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(stride)}"
-        )
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(stride)}")
     if 0 in shape:
         return np.empty(shape, d.numpy)
     room = 1 + sum((n - 1) * s for n, s in zip(shape, stride))
@@ -481,7 +493,7 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
     return finish(ordered(np.empty, shape, d.numpy, order), requires_grad)
 
 
-# --- indices of triangles ----------------------------------------------------------------------------------------------
+# --- indices of triangles --------------------------------------------------------------------------------------------
 
 
 def _triangle(name: str, row, col, offset, lower: bool, dtype, layout, device, pin_memory) -> Tensor:

@@ -10,10 +10,10 @@ import warnings
 
 import numpy as np
 
-from ..core import conversion, storage
-from ..core.declare import Array, method, view
+from ..core import conversion
 from ..core import dtype as dtypes
 from ..core.conversion import from_array, warn_once
+from ..core.declare import Array, method, view
 from ..core.device import check_cpu
 from ..core.dtype import COMPLEX, FLOATING, argument_type_name, as_dtype, bool_, promote_types
 from ..core.general import new_result
@@ -27,7 +27,7 @@ __all__ = ["array_of"]
 _PLAIN = frozenset((int, float, bool, complex))
 
 
-# --- nested sequences --------------------------------------------------------------------------------------------------
+# --- nested sequences ------------------------------------------------------------------------------------------------
 
 
 def array_of(data, dtype=None) -> np.ndarray:
@@ -115,7 +115,7 @@ def _whole(value, d) -> int:
     return within(number, d, d.name)
 
 
-# --- what only the long way understands: NumPy scalars, tensors, other sequences, and all errors -----------------------
+# --- what only the long way understands: NumPy scalars, tensors, other sequences, and all errors ---------------------
 
 
 def _is_sequence(value) -> bool:
@@ -131,7 +131,8 @@ def _general_array(data, dtype) -> np.ndarray:
         dtype = _inferred(data)
     if len(shape) and isinstance(data[0] if shape[0] else None, np.ndarray):
         warn_once(
-            "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a "
+            "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list "
+            "to a "
             "single numpy.ndarray with numpy.array() before converting to a tensor."
         )
     flat: list = []
@@ -189,7 +190,7 @@ def _collect(data, shape: tuple, dim: int, flat: list) -> None:
             _collect(item, shape, dim + 1, flat)
 
 
-# --- the public functions ----------------------------------------------------------------------------------------------
+# --- the public functions --------------------------------------------------------------------------------------------
 
 
 def _cast(array: np.ndarray, dtype) -> np.ndarray:
@@ -256,7 +257,8 @@ def checked_array(array: np.ndarray) -> None:
     if any(s < 0 for s in array.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "currently supported. (You can probably work around this by making a copy of your array  with array.copy().) "
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
         )
 
 
@@ -352,7 +354,8 @@ def _aliased(obj, dtype) -> Tensor | None:
 
 @factory
 def frombuffer(buffer, *, dtype=_MISSING, count=-1, offset=0, requires_grad=False):
-    """A 1-d tensor that shares the memory of a Python buffer, from `offset` bytes on; ValueError where it does not fit."""
+    """A 1-d tensor that shares the memory of a Python buffer, from `offset` bytes on; ValueError where it does not "
+    "fit."""
     if dtype is _MISSING:
         raise missing("frombuffer", "dtype")
     d = as_dtype(dtype, "frombuffer")
@@ -375,14 +378,16 @@ def frombuffer(buffer, *, dtype=_MISSING, count=-1, offset=0, requires_grad=Fals
     if count < 0:
         if (size - offset) % item:
             raise ValueError(
-                f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element size "
+                f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
+                "size "
                 f"({item})"
             )
         count = (size - offset) // item
     shared = np.frombuffer(buffer, d.numpy, count, offset)
     if not shared.flags.writeable:
         warn_once(
-            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write "
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you "
+            "can write "
             "to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to "
             "protect its data or make it writable before converting it to a tensor. This type of warning will be "
             "suppressed for the rest of this program."
@@ -412,7 +417,8 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
     if not hasattr(source, "__dlpack__"):
         if type(source).__name__ != "PyCapsule":
             raise RuntimeError(
-                "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you "
+                "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so "
+                "you "
                 "might have already constructed a tensor from it once."
             )
         source = _Capsule(source)
@@ -421,7 +427,7 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
     return new_result(array.copy() if copy else conversion.foreign(array))
 
 
-# --- the older constructors --------------------------------------------------------------------------------------------
+# --- the older constructors ------------------------------------------------------------------------------------------
 
 
 @view(name="alias", method=False, namespace=None)

@@ -61,7 +61,7 @@ def _check(p: float, error=ValueError) -> float:
     return p
 
 
-# --- torch.dropout and its kin -----------------------------------------------------------------------------------------
+# --- torch.dropout and its kin ---------------------------------------------------------------------------------------
 
 
 def _publish(name: str, alpha: bool, feature: bool, doc: str) -> None:
@@ -107,7 +107,7 @@ def native_dropout(input, p, train):
     return _native_dropout.apply((input, p, train))
 
 
-# --- torch.nn.functional -----------------------------------------------------------------------------------------------
+# --- torch.nn.functional ---------------------------------------------------------------------------------------------
 
 
 @composite(name="dropout", method=False, namespace="nn.functional")
@@ -143,7 +143,8 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
     if ndim not in (2, 3):
         raise RuntimeError(
             f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input. Note that dropout1d exists to provide "
-            "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension "
+            "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch "
+            "dimension "
             "(i.e. 2D or 3D inputs)."
         )
     return _unbatched(input, p, training, inplace) if ndim == 2 else _drop(input, p, training, inplace, False, True)
@@ -151,8 +152,10 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
 
 def _warn_dimensions(name: str, ndim: int, spatial: int, dims: str) -> None:
     warnings.warn(
-        f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future release. "
-        f"To retain the behavior and silence this warning, please use dropout instead. Note that {name} exists to provide "
+        f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future "
+        "release. "
+        f"To retain the behavior and silence this warning, please use dropout instead. Note that {name} exists to "
+        "provide "
         f"channel-wise dropout on inputs with {spatial} spatial dimensions, a channel dimension, and an optional batch "
         f"dimension (i.e. {dims} inputs).",
         UserWarning,
@@ -168,8 +171,10 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
         _warn_dimensions("dropout2d", input.ndim, 2, "3D or 4D")
     elif input.ndim == 3:
         warnings.warn(
-            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - "
-            "input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future "
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is "
+            "desired - "
+            "input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a "
+            "future "
             "release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D "
             "channel-wise dropout behavior, please switch to using dropout1d instead.",
             UserWarning,

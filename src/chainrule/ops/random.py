@@ -1,7 +1,8 @@
 """Random tensors: new ones, and draws into existing ones.
 
-Draws whose parameters are tensors are in sampling.py. The numbers come from `chainrule.random`, which knows only arrays. What is drawn does not depend on the tensor that
-goes in, so the gradients here are zeros. https://docs.pytorch.org/docs/stable/torch.html#random-sampling
+Draws whose parameters are tensors are in sampling.py. The numbers come from `chainrule.random`, which knows only
+arrays. What is drawn does not depend on the tensor that goes in, so the gradients here are zeros.
+https://docs.pytorch.org/docs/stable/torch.html#random-sampling
 """
 
 import operator
@@ -20,6 +21,7 @@ from .creation import _MISSING, _is_index, _must_be_tensor, check_options, facto
 from .generator import Generator, default_generator
 
 __all__ = ["generator_of"]
+
 
 def generator_of(name: str, generator) -> Generator:
     """The generator that an argument names: the default one for None."""
@@ -53,7 +55,7 @@ def in_order(array: np.ndarray, make) -> np.ndarray:
     return make(tuple(array.shape[i] for i in order)).transpose(np.argsort(order))
 
 
-# --- new tensors -------------------------------------------------------------------------------------------------------
+# --- new tensors -----------------------------------------------------------------------------------------------------
 
 
 def _drawn(name: str, distribution, doc: str):
@@ -116,11 +118,13 @@ def _bound(name: str, argument: str, value) -> int:
 
 
 @factory
-def randint(*args, low=_MISSING, high=_MISSING, size=None, generator=None, out=None, dtype=None, layout=None, device=None,
-            pin_memory=False, requires_grad=False):  # fmt: skip
+def randint(*args, low=_MISSING, high=_MISSING, size=None, generator=None, out=None, dtype=None, layout=None,
+            device=None, pin_memory=False, requires_grad=False):  # fmt: skip
     """Integers from `low` (0) up to but without `high`: `randint(high, size)`, `randint(low, high, size)`; int64."""
     if len(args) == 2 and size is None and _is_index(args[1]):
-        raise TypeError(f"randint(): argument 'size' (position 2) must be tuple of ints, not {argument_type_name(args[1])}")
+        raise TypeError(
+            f"randint(): argument 'size' (position 2) must be tuple of ints, not {argument_type_name(args[1])}"
+        )
     low, high, size = _integers("randint", args, low, high, size, 1)
     if size is None:
         raise _combination("randint", *args)
@@ -176,8 +180,9 @@ def _drawn_like(name: str, distribution, doc: str):
 
 _drawn_like("rand_like", lambda source, shape, d, contiguous: draw.uniform(source, shape, d),
             "Uniform numbers from [0, 1), with the shape, dtype and layout of another tensor.")  # fmt: skip
-_drawn_like("randn_like", lambda source, shape, d, contiguous: draw.normal(source, shape, d, contiguous=contiguous),
-            "Normal numbers with mean 0 and variance 1, with the shape, dtype and layout of another tensor.")  # fmt: skip
+_drawn_like("randn_like",
+            lambda source, shape, d, contiguous: draw.normal(source, shape, d, contiguous=contiguous),
+            "Normal numbers of mean 0 and variance 1, with the shape, dtype and layout of another tensor.")  # fmt: skip
 
 
 @factory
@@ -193,7 +198,7 @@ def randint_like(input, *args, low=_MISSING, high=_MISSING, generator=None, dtyp
     return like("randint_like", make, input, dtype, layout, device, pin_memory, requires_grad, memory_format)
 
 
-# --- in place ----------------------------------------------------------------------------------------------------------
+# --- in place --------------------------------------------------------------------------------------------------------
 
 
 def nothing(xp, grad):
@@ -323,20 +328,24 @@ def _expanded(p: np.ndarray, shape: tuple) -> np.ndarray:
         pass
     if p.ndim > len(shape):
         raise RuntimeError(
-            f"expand({list(p.shape)}, size={list(shape)}): the number of sizes provided ({len(shape)}) must be greater or "
+            f"expand({list(p.shape)}, size={list(shape)}): the number of sizes provided ({len(shape)}) must be "
+            "greater or "
             f"equal to the number of dimensions in the tensor ({p.ndim})"
         )
     for i in range(-1, -p.ndim - 1, -1):
         if p.shape[i] not in (1, shape[i]):
             raise RuntimeError(
                 f"The expanded size of the tensor ({shape[i]}) must match the existing size ({p.shape[i]}) at "
-                f"non-singleton dimension {i + len(shape)}.  Target sizes: {list(shape)}.  Tensor sizes: {list(p.shape)}"
+                f"non-singleton dimension {i + len(shape)}.  Target sizes: {list(shape)}.  Tensor sizes: "
+                f"{list(p.shape)}"
             )
     raise AssertionError("the shapes expand")
 
 
 _flip = _operation("bernoulli_number", _flip_kernel, "BernoulliBackward2")
 _flip_by = _operation("bernoulli_tensor", _flip_by_kernel, "BernoulliBackward1", of=("self", "p"))
+
+
 @method
 def bernoulli_(self, p=0.5, *, generator=None):
     """Ones with probability `p`, a number or a tensor, and zeros, in place."""

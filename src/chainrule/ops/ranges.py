@@ -27,7 +27,7 @@ def _fma(a: np.ndarray, b, c) -> np.ndarray:
     return fma32(a, b, c) if a.dtype.itemsize == 4 else fma64(a, float(b), float(c))
 
 
-# --- arange and range --------------------------------------------------------------------------------------------------
+# --- arange and range ------------------------------------------------------------------------------------------------
 
 
 def _endpoint(name: str, argument: str, value, position: int):
@@ -36,7 +36,8 @@ def _endpoint(name: str, argument: str, value, position: int):
 
 def _signature_error(name: str, args: tuple) -> TypeError:
     options = (
-        "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, bool "
+        "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, "
+        "bool "
         "requires_grad = False)"
     )
     got = ", ".join(argument_type_name(a) for a in args)
@@ -83,8 +84,10 @@ def _resized(out: Tensor, array: np.ndarray) -> np.ndarray:
     """The array, after PyTorch's warning where `out` has another number of elements and is resized."""
     if out._spec.numel not in (0, array.size):
         warnings.warn(
-            f"The number of elements in the out tensor of shape {list(out._spec.shape)} is {out._spec.numel} which does not "
-            f"match the computed number of elements {array.size}. Note that this may occur as a result of rounding error. "
+            f"The number of elements in the out tensor of shape {list(out._spec.shape)} is {out._spec.numel} which "
+            "does not "
+            f"match the computed number of elements {array.size}. Note that this may occur as a result of rounding "
+            "error. "
             f"The out tensor will be resized to a tensor of shape ({array.size},).",
             UserWarning,
             stacklevel=5,
@@ -170,7 +173,8 @@ _LANES = {2: 16, 4: 8, 8: 4}
 
 
 def _float_steps(start: float, step: float, count: int, d, blocks: bool) -> np.ndarray:
-    """start + i * step: rounded to the dtype once in `range`; in `arange` first for each block, then for each element."""
+    """start + i * step: rounded to the dtype once in `range`; in `arange` first for each block, then for each "
+    "element."""
     target = d.numpy
     accumulate = np.float32 if d.itemsize == 2 else np.float64
     index = allocate(lambda shape, t: np.arange(shape[0], dtype=t), (count,), np.dtype(accumulate))
@@ -212,7 +216,7 @@ def _add_multiple(first: np.ndarray, k: int, step: float) -> np.ndarray:
     return total + (lost + error)
 
 
-# --- linspace and logspace ---------------------------------------------------------------------------------------------
+# --- linspace and logspace -------------------------------------------------------------------------------------------
 
 
 def _bounds(name: str, start, end, steps, dtype, out):
@@ -255,9 +259,14 @@ def _bounds(name: str, start, end, steps, dtype, out):
 
 def _bounds_error(name: str, start, end, steps) -> TypeError:
     got = ", ".join(argument_type_name(v) for v in (start, end, steps) if v is not _MISSING)
-    rest = "int steps, " + ("float base = 10.0, " if name == "logspace" else "") + (
-        "*, Tensor out = None, torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool "
-        "pin_memory = False, bool requires_grad = False)"
+    rest = (
+        "int steps, "
+        + ("float base = 10.0, " if name == "logspace" else "")
+        + (
+            "*, Tensor out = None, torch.dtype dtype = None, torch.layout layout = None, torch.device device = "
+            "None, bool "
+            "pin_memory = False, bool requires_grad = False)"
+        )
     )
     kinds = (("Tensor", "Tensor"), ("Number", "Tensor"), ("Tensor", "Number"), ("Number", "Number"))
     return TypeError(

@@ -19,7 +19,7 @@ from .random import _combination, _operation, checked, generator_of, in_order
 __all__: list[str] = []
 
 
-# --- normal ------------------------------------------------------------------------------------------------------------
+# --- normal ----------------------------------------------------------------------------------------------------------
 
 
 def _mean_kernel(self: Array, std: float, source):
@@ -72,7 +72,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     return finish(draw.normal(source, shape, d.numpy, mean, std), requires_grad)
 
 
-# --- coins, counts -----------------------------------------------------------------------------------------------------
+# --- coins, counts ---------------------------------------------------------------------------------------------------
 
 
 def _bernoulli_kernel(self: Array, source):
@@ -135,7 +135,8 @@ def binomial(count, prob, generator=None):
     for position, (name, value) in enumerate((("count", count), ("prob", prob))):
         if not isinstance(value, Tensor):
             raise TypeError(
-                f"binomial(): argument '{name}' (position {position + 1}) must be Tensor, not {argument_type_name(value)}"
+                f"binomial(): argument '{name}' (position {position + 1}) must be Tensor, not "
+                f"{argument_type_name(value)}"
             )
     return _binomial.general(count, prob, generator_of("binomial", generator))
 

@@ -1,8 +1,7 @@
 """torch.random: the seeds and the generator; below it PyTorch's CPU random stream, draw for draw, over NumPy arrays."""
 
-__all__ = [
-    "Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state",
-]  # fmt: skip
+__all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
+           "set_rng_state"]  # fmt: skip
 
 
 def __getattr__(name):
