@@ -332,6 +332,11 @@ def digamma(x):
     return OPS["digamma"].kernel(x)
 
 
+def erf(x):
+    """The error function."""
+    return OPS["erf"].kernel(x)
+
+
 def erfinv(x):
     """The inverse of the error function."""
     return OPS["erfinv"].kernel(x)
