@@ -91,7 +91,9 @@ def test_a_tensor_that_requires_grad_warns_once(monkeypatch):
 
 def test_index(x):
     assert operator.index(torch.tensor([[4]])) == 4 and operator.index(torch.tensor(True)) == 1
-    assert "abcd"[torch.tensor(2)] == "c" and list(range(torch.tensor(2))) == [0, 1] and "ab" * torch.tensor(2) == "abab"
+    assert (
+        "abcd"[torch.tensor(2)] == "c" and list(range(torch.tensor(2))) == [0, 1] and "ab" * torch.tensor(2) == "abab"
+    )
     for bad in (x, torch.tensor(2.5), torch.tensor(1j), torch.empty(0), torch.tensor([1, 2])):
         raises(TypeError, "only integer tensors of a single element can be converted to an index", operator.index, bad)
 
@@ -150,7 +152,12 @@ def test_repr_of_subclasses(x):
 
 def test_format(x):
     t = torch.tensor(2.5, requires_grad=True)
-    assert f"{t:.3f}" == "2.500" and f"{t}" == "2.5" and f"{torch.tensor(7):5d}" == "    7" and f"{torch.tensor(True)}" == "True"
+    assert (
+        f"{t:.3f}" == "2.500"
+        and f"{t}" == "2.5"
+        and f"{torch.tensor(7):5d}" == "    7"
+        and f"{torch.tensor(True)}" == "True"
+    )
     assert "%.2f" % t.detach() == "2.50" and "%d" % torch.tensor(7) == "7"
     raises(TypeError, "unsupported format string passed to Tensor.__format__", format, x, ".2f")
     raises(TypeError, "unsupported format string passed to Parameter.__format__", format, Parameter(t.detach()), ".2f")
@@ -280,7 +287,11 @@ def test_storage():
     m = torch.arange(6.0).reshape(2, 3)
     row = m[1]
     assert m.untyped_storage() == row.untyped_storage()
-    assert row.untyped_storage().nbytes() == 24 and len(row.storage()) == 6 and row.storage().tolist() == [0, 1, 2, 3, 4, 5]
+    assert (
+        row.untyped_storage().nbytes() == 24
+        and len(row.storage()) == 6
+        and row.storage().tolist() == [0, 1, 2, 3, 4, 5]
+    )
     assert m.untyped_storage().data_ptr() == m.data_ptr()
     assert m.storage()[4] == 4 and m.storage().dtype is torch.float32
     m.untyped_storage()[3] = 191
@@ -314,7 +325,12 @@ def test_parameter(x):
     assert Parameter().shape == (0,)
     assert isinstance(p, torch.Tensor) and isinstance(p, torch.FloatTensor) and not isinstance(x, Parameter)
     assert isinstance(Parameter(x.as_subclass(MyTensor)), Parameter)
-    raises(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients", Parameter, torch.arange(3))
+    raises(
+        RuntimeError,
+        "Only Tensors of floating point and complex dtype can require gradients",
+        Parameter,
+        torch.arange(3),
+    )
     raises(AttributeError, "'list' object has no attribute 'detach'", Parameter, [1.0])
     assert Parameter(p * 2).is_leaf
 

@@ -1,8 +1,4 @@
 """What everything stands on: tensors, the graph, the backward pass, and how an operation is declared."""
 
-from . import (  # noqa: F401  (put methods on Tensor)
-    attributes,
-    conversion,
-    differentiate,  # noqa: F401  (puts the backward pass on Tensor)
-    storage,
-)
+# These put their part on Tensor: what it says about itself, the ways out of it, the backward pass, copies and pickles.
+from . import attributes, conversion, differentiate, storage  # noqa: F401

@@ -192,3 +192,7 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
     if input.ndim != 5:
         return _unbatched(input, p, training, inplace)
     return _drop(input, p, training, inplace, False, True)
+
+
+for _function in (_dropout, _alpha_dropout, _feature_alpha_dropout):  # torch has others by these names
+    _function.__name__ = _function.__qualname__ = _function.__name__.removeprefix("_")

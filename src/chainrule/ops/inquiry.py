@@ -50,7 +50,7 @@ def _asking(name: str):
         return ask(input, *args)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = ask.__doc__
+    function.__doc__ = ask.__doc__ or f"What the method `{name}` of the tensor says."
     publish("torch", name, function)
 
 
