@@ -103,9 +103,15 @@ publish("nn.functional", "relu_", relu.inplace_function)
 @op(**_HIDDEN)
 def hardtanh(self: Array, min_val, max_val):
     """input between min_val and max_val."""
-    if self.dtype.kind in "iu":
+    kind = self.dtype.kind
+    if kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+    if kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
-    refuse("hardtanh_cpu", "b", self)
+        if kind == "u" and (min_val < 0 or max_val < 0):
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return bounded(self, min_val, max_val)
 
 
@@ -439,6 +445,7 @@ def tanhshrink(input):
 @op(**_HIDDEN)
 def glu(self: Array, dim):
     """The first half of input along dim times the sigmoid of the second (Y. Dauphin et al., 2016)."""
+    refuse("glu_cpu", "biuc", self)
     half = self.shape[dim] // 2
     first, second = np.split(self, [half], dim)
     return first * (1 / (1 + np.exp(-second)))

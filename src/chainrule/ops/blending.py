@@ -164,11 +164,11 @@ _three("addcdiv", addcdiv_op, "input + value * tensor1 / tensor2.")
 
 def _nan_to_num(a, nan, posinf, neginf):
     if a.dtype.kind == "c":
-        out = np.empty(a.shape, a.dtype)
+        out = np.empty_like(a)
         out.real = _nan_to_num(a.real, nan, posinf, neginf)
         out.imag = _nan_to_num(a.imag, nan, posinf, neginf)
         return out
-    out = a.copy()
+    out = a.copy("K")
     if a.dtype.kind == "f":
         limit = finfo(of(a.dtype)).max
         np.copyto(out, 0.0 if nan is None else nan, where=np.isnan(a), casting="unsafe")

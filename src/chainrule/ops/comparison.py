@@ -37,7 +37,7 @@ def _is_infinite(name: str, sign: float):
     def call(a, out=...):
         if a.dtype.kind == "c":
             raise RuntimeError(f"{name} does not support complex inputs.")
-        return np.equal(a, sign * math.inf) if a.dtype.kind == "f" else np.zeros(a.shape, bool)
+        return np.equal(a, sign * math.inf) if a.dtype.kind == "f" else np.zeros_like(a, bool)
 
     return call
 
@@ -48,13 +48,13 @@ isfinite = pointwise("isfinite", np.isfinite, kind="bool", inplace=False)
 isposinf = pointwise("isposinf", _is_infinite("isposinf", 1.0), kind="bool", inplace=False)
 isneginf = pointwise("isneginf", _is_infinite("isneginf", -1.0), kind="bool", inplace=False)
 isreal = pointwise(
-    "isreal", lambda a: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones(a.shape, bool), kind="bool", inplace=False
+    "isreal", lambda a: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones_like(a, bool), kind="bool", inplace=False
 )
 
 
 def _signbit(a, out=...):
     if a.dtype.kind == "c":
-        raise RuntimeError("signbit is not implemented for complex tensors.")
+        raise NotImplementedError("signbit is not implemented for complex tensors.")
     return np.signbit(a) if a.dtype.kind == "f" else np.less(a, np.zeros((), a.dtype))
 
 

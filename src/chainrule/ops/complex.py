@@ -15,14 +15,13 @@ def conj_op(self: Array):
     return np.conjugate(self)
 
 
-@op(name="conj_physical", inplace=True)
-def conj_physical(self: Array):
-    """The complex conjugate; a copy where PyTorch's conj is a lazy view."""
+@op(name="conj_physical", inplace=True, method=False, namespace=None)
+def conj_physical_op(self: Array):
     return np.conjugate(self)
 
 
 conj_op.derivative(of="self")(lambda xp, grad: xp.conj(grad))
-conj_physical.derivative(of="self")(lambda xp, grad: xp.conj(grad))
+conj_physical_op.derivative(of="self")(lambda xp, grad: xp.conj(grad))
 
 
 @composite
@@ -31,7 +30,17 @@ def conj(input):
     return conj_op.single(input) if input._spec.dtype.is_complex else input
 
 
+@composite
+def conj_physical(input, *, out=None):
+    """The complex conjugate; a real tensor itself."""
+    if input._spec.dtype.is_complex or out is not None:
+        return conj_physical_op.general(input, out=out)
+    return input
+
+
+put_method("conj_physical_", conj_physical_op.inplace_function)
 conj_op.function = conj
+conj_physical_op.function = conj_physical
 
 
 @composite

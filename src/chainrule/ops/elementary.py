@@ -12,8 +12,9 @@ from .refusal import not_implemented, refuse
 __all__ = ["exp", "log", "sqrt", "sigmoid", "tanh", "scipy_ufunc"]
 
 
-def scipy_ufunc(name: str):
-    """A ufunc of scipy.special, imported when it is first called."""
+def scipy_ufunc(name: str, kernel: str = ""):
+    """A ufunc of scipy.special, imported when it is first called; it takes no complex numbers."""
+    kernel = kernel or f"{name}_vml_cpu"
 
     @functools.cache
     def found():
@@ -22,6 +23,7 @@ def scipy_ufunc(name: str):
         return getattr(scipy.special, name)
 
     def call(*arrays, out=...):
+        refuse(kernel, "c", arrays[0])
         return np.asarray(found()(*arrays)).astype(arrays[0].dtype, copy=False)
 
     return call
@@ -85,12 +87,19 @@ def _sinc_grad(xp, grad, self):
 sinc = _elementary("sinc", _sinc, _sinc_grad)
 publish("special", "sinc", sinc.function)
 _DEGREE = 180.0 / math.pi
-deg2rad = _elementary(
-    "deg2rad", lambda a, out=...: np.multiply(a, a.dtype.type(1 / _DEGREE), out=out), lambda xp, grad: grad * (1 / _DEGREE)
-)
-rad2deg = _elementary(
-    "rad2deg", lambda a, out=...: np.multiply(a, a.dtype.type(_DEGREE), out=out), lambda xp, grad: grad * _DEGREE
-)
+
+
+def _degrees(name: str, factor: float):
+    def kernel(a, out=...):
+        if a.dtype.kind == "c":
+            raise RuntimeError(f"{name} is not supported for complex tensors.")
+        return np.multiply(a, a.dtype.type(factor), out=out)
+
+    return _elementary(name, kernel, lambda xp, grad: grad * factor)
+
+
+deg2rad = _degrees("deg2rad", 1 / _DEGREE)
+rad2deg = _degrees("rad2deg", _DEGREE)
 
 
 # --- of two operands ---
@@ -204,12 +213,13 @@ erfc = _elementary(
 erfinv = _elementary(
     "erfinv", scipy_ufunc("erfinv"), lambda xp, grad, self: (1 / _TWO_OVER_ROOT_PI) * xp.exp(xp.power(xp.erfinv(self), 2)) * grad
 )
-lgamma = _elementary("lgamma", scipy_ufunc("gammaln"), lambda xp, grad, self: grad * xp.digamma(self))
+lgamma = _elementary("lgamma", scipy_ufunc("gammaln", "lgamma_vml_cpu"), lambda xp, grad, self: grad * xp.digamma(self))
 
 
 def _digamma(a, out=...):
     import scipy.special
 
+    refuse("digamma", "c", a)
     value = np.asarray(scipy.special.digamma(a))
     # At 0 the sign of infinity follows the sign of the zero; at the other poles there is no limit.
     return np.where(a == 0, np.copysign(math.inf, -a), value).astype(a.dtype, copy=False)
@@ -275,6 +285,7 @@ publish("special", "expit", sigmoid.function)
 @op(name="logit", inplace=True)
 def logit(self: Array, eps=None):
     """The inverse of the logistic function, log(x / (1 - x)), of x clamped to [eps, 1 - eps] where eps is given."""
+    refuse("logit_cpu", "c", self)
     a = self if self.dtype.kind == "f" else self.astype(np.float32)
     if eps is not None:
         a = np.minimum(np.maximum(a, a.dtype.type(eps)), a.dtype.type(1 - eps))

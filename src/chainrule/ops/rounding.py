@@ -44,7 +44,7 @@ def _sign(a, out=...):
         raise NotImplementedError(
             "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
         )
-    return a.copy() if a.dtype.kind == "b" else vocabulary.sgn(a)
+    return a.copy("K") if a.dtype.kind == "b" else vocabulary.sgn(a)
 
 
 sign = pointwise("sign", _sign, self=_zero)
@@ -53,7 +53,7 @@ sign = pointwise("sign", _sign, self=_zero)
 @op(name="sgn", inplace=True)
 def sgn(self: Array):
     """The sign; x / |x| for complex numbers."""
-    return self.copy() if self.dtype.kind == "b" else vocabulary.sgn(self)
+    return self.copy("K") if self.dtype.kind == "b" else vocabulary.sgn(self)
 
 
 @sgn.derivative(of="self")
@@ -75,7 +75,7 @@ def _rounding(name: str, ufunc, complex_error: str | None = None):
         if kind == "f":
             return ufunc(a, out=out)
         if kind in "iu":
-            return a.copy()
+            return a.copy("K")
         if kind == "c" and complex_error:
             raise NotImplementedError(complex_error)
         raise not_implemented(f"{name}_vml_cpu", a)
