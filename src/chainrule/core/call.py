@@ -52,7 +52,7 @@ def make_unary(op):
         array = input._array
         try:
             out = kernel(array, out=...)
-        except (RuntimeWarning, TypeError):
+        except Exception:  # the general path finds the right words, or silences the warning
             return general(input)
         t = new(Tensor)
         t._array = out
@@ -107,7 +107,8 @@ def make_binary(op, general=None):
     self_needs_self, self_needs_other = "self" in of_self, "other" in of_self
     other_needs_self, other_needs_other = "self" in of_other, "other" in of_other
     both = names == ("self", "other")
-    only_self, only_other = names == ("self",), names == ("other",)
+    only_self = names == ("self",)
+    no_numbers = "other" not in op.numbers
     other_is_attribute = "other" not in op.formulas  # a number that PyTorch's node has no edge for
 
     def call(self, other):
@@ -117,7 +118,7 @@ def make_binary(op, general=None):
         specs = None
         cls = other.__class__
         if cls is float or cls is int:
-            if not spec.direct:
+            if no_numbers or not spec.direct:
                 return general(self, other)
             try:
                 second = spec.scalars[other]
@@ -145,7 +146,7 @@ def make_binary(op, general=None):
         array = self._array
         try:
             out = kernel(array, second, out=...)
-        except (RuntimeWarning, ValueError, TypeError):
+        except Exception:  # the general path finds the right words, or silences the warning
             return general(self, other)
         t = new(Tensor)
         t._array = out
@@ -211,14 +212,19 @@ def make_comparison(op, general=None):
     kernel = op.ufunc
     general = general or op.general
 
+    no_numbers = "other" not in op.numbers
+
     def call(self, other):
         if modes.detour:
             return general(self, other)
         spec = self._spec
         cls = other.__class__
         if cls is float or cls is int:
+            if no_numbers:
+                return general(self, other)
             if not spec.direct:
-                if cls is float or not spec.dtype.category == INTEGER or not -128 <= other < 128 or other < 0 and not spec.dtype.is_signed:
+                small = cls is int and -128 <= other < 128 and (other >= 0 or spec.dtype.is_signed)
+                if not small or spec.dtype.category != INTEGER:
                     return general(self, other)
             try:
                 second = spec.scalars[other]
@@ -235,7 +241,7 @@ def make_comparison(op, general=None):
             second = other._array
         try:
             out = kernel(self._array, second, out=...)
-        except (RuntimeWarning, ValueError):
+        except Exception:
             return general(self, other)
         t = new(Tensor)
         t._array = out
@@ -253,13 +259,15 @@ def make_binary_inplace(op, general):
     the ufunc writes into the target; all else goes to `general`."""
     kernel = op.ufunc
 
+    no_numbers = "other" not in op.numbers
+
     def call(self, other):
         if modes.detour:
             return general(self, other)
         spec = self._spec
         cls = other.__class__
         if cls is float or cls is int:
-            if not spec.direct:
+            if no_numbers or not spec.direct:
                 return general(self, other)
             try:
                 second = spec.scalars[other]

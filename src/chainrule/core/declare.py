@@ -92,6 +92,7 @@ class Op:
         self.name = name
         self.kernel = self.ufunc = kernel  # the fast callers of pointwise operations run the ufunc
         self.promote = promote
+        self.overloaded = False  # PyTorch names the combination of arguments it was given, not the one that is wrong
         self.numbers = promote  # of these, the ones that may be Python numbers
         self.check: Any = None
         self.result_kind = result_kind  # of promoted inputs: "same", "float" (integers become floating), "bool"

@@ -7,7 +7,7 @@ existing tensor; `backward` reads what a node saved and runs its formulas in whi
 import numpy as np
 
 from . import vocabulary
-from .dtype import FLOATING, INTEGER, argument_type_name, can_cast, default_for, float16, float32, get_default_dtype, result_dtype
+from .dtype import FLOATING, INTEGER, argument_type_name, can_cast, default_for, float16, float32, from_numpy, get_default_dtype, result_dtype
 from .inplace import bump, check_inplace, check_writable, rebase_history
 from .modes import state
 from .node import Output, saved_error
@@ -41,6 +41,12 @@ def unwrap(op, values) -> list:
             found[i] = [_must_be_tensor(op, v, name, i) for v in value]
         elif name in op.numbers and isinstance(value, NUMBERS):
             found[i] = value.item() if isinstance(value, np.generic) else value
+        elif op.overloaded:
+            got = ", ".join(argument_type_name(v) for v in values)
+            raise TypeError(
+                f"{op.name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+                " * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, *, Tensor out = None)\n"
+            )
         else:
             _must_be_tensor(op, value, name, i)
     return found
@@ -114,9 +120,9 @@ def run_kernel(op, arguments):
     except RuntimeWarning:
         with np.errstate(**_QUIET):
             return op.kernel(*arguments) if not op.keyword_only else _with_keywords(op, arguments)
-    except ValueError as e:
-        if len(op.promote) > 1 and "broadcast" in str(e):
-            raise_broadcast(op, arguments)
+    except Exception:
+        if len(op.promote) > 1:  # shapes that do not go together are what PyTorch complains of first
+            check_shapes(op, arguments)
         raise
 
 
@@ -125,12 +131,12 @@ def _with_keywords(op, arguments):
     return op.kernel(*arguments[:n], **dict(zip(op.params[n:], arguments[n:])))
 
 
-def raise_broadcast(op, arguments):
+def check_shapes(op, arguments) -> None:
+    """RuntimeError where the promoted operands do not broadcast."""
     shapes = [arguments[i].shape for i, p in enumerate(op.params) if p in op.promote and arguments[i] is not None]
     first = shapes[0]
     for second in shapes[1:]:
         first = broadcast_shapes(first, second)
-    raise AssertionError("the shapes broadcast")
 
 
 def broadcast_shapes(a: tuple, b: tuple) -> tuple:
@@ -595,7 +601,11 @@ def revive(node, name: str, value):
         if n == name:
             break
         at += 1 if op.kinds[op.params.index(n)] != "many" else len(node.edges) - len(op.tensor_names) + 1
-    return joined(value, node.edges[at])
+    spec = node.spec if node.specs is None else node.specs[at]
+    if type(spec) is tuple or spec is None or spec.array_dtype is value.dtype or node.edges[at] is None:
+        return joined(value, node.edges[at])
+    # The operands were promoted before the kernel saw them; the gradient goes by way of the operand's own dtype.
+    return joined(value.astype(spec.array_dtype), node.edges[at]).to(from_numpy[value.dtype])
 
 
 def joined(array, edge) -> Tensor:

@@ -19,6 +19,9 @@ le = pointwise("le", only_real("le_cpu", np.less_equal), kind="bool", binary=Tru
 gt = pointwise("gt", only_real("gt_cpu", np.greater), kind="bool", binary=True, numbers=("other",), aliases=("greater",))
 ge = pointwise("ge", only_real("ge_cpu", np.greater_equal), kind="bool", binary=True, numbers=("other",), aliases=("greater_equal",))
 
+for _operation in (eq, ne, lt, le, gt, ge):
+    _operation.overloaded = True
+
 # --- what a number is ---
 
 

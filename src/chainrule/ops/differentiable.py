@@ -45,6 +45,10 @@ def real(x):
     return _call("real", x) if x.is_complex() else x
 
 
+def floor_divide(x, y):
+    return _call("div", x, y, rounding_mode="floor")
+
+
 def select(mask, x):
     return _call("where", mask, x, 0)
 

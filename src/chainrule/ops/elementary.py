@@ -5,9 +5,10 @@ import math
 
 import numpy as np
 
-from ..core.declare import Array, composite, op, pointwise, put_method
-from ..core.registry import publish
-from .refusal import not_implemented, refuse
+from ..core.declare import Array, camel, composite, op, pointwise, put_method
+from ..core.registry import FUNCTIONS, publish
+from .elementwise import by_operands
+from .refusal import refuse
 
 __all__ = ["exp", "log", "sqrt", "sigmoid", "tanh", "scipy_ufunc"]
 
@@ -105,12 +106,17 @@ rad2deg = _degrees("rad2deg", _DEGREE)
 # --- of two operands ---
 
 
-def _no_integers(kernel: str, ufunc):
-    def call(a, b, out=...):
-        refuse(kernel, "biu", a)
-        return ufunc(a, b, out=out)
+def _logaddexp(a, b, out=...):
+    refuse("logaddexp_cpu", "biu", a)
+    if a.dtype.kind != "c":
+        return np.logaddexp(a, b, out=out)
+    larger = np.where(a.real >= b.real, a, b)
+    return larger + np.log1p(np.exp(np.where(a.real >= b.real, b, a) - larger))
 
-    return call
+
+def _logaddexp2(a, b, out=...):
+    refuse("logaddexp2_cpu", "biuc", a)
+    return np.logaddexp2(a, b, out=out)
 
 
 def _hypot(a, b, out=...):
@@ -145,7 +151,7 @@ atan2 = pointwise(
 )
 logaddexp = pointwise(
     "logaddexp",
-    _no_integers("logaddexp_cpu", np.logaddexp),
+    _logaddexp,
     numbers=(),
     inplace=False,
     self=lambda xp, grad, self, other: grad / (1 + xp.exp(other - self)),
@@ -153,7 +159,7 @@ logaddexp = pointwise(
 )
 logaddexp2 = pointwise(
     "logaddexp2",
-    _no_integers("logaddexp2_cpu", np.logaddexp2),
+    _logaddexp2,
     numbers=(),
     inplace=False,
     self=lambda xp, grad, self, other: grad / (1 + xp.exp2(other - self)),
@@ -161,44 +167,52 @@ logaddexp2 = pointwise(
 )
 
 
-def _xlogy(a, b, out=...):
-    product = a * np.log(b)
-    return np.where((a == 0) & ~np.isnan(b), np.zeros((), product.dtype), product)
+def _times_log(kernel: str, log):
+    """a * log(b), which is 0 where a is 0."""
+
+    def call(a, b, out=...):
+        refuse(kernel, "c", a)
+        product = a * log(b)
+        return np.where((a == 0) & ~np.isnan(b), np.zeros((), product.dtype), product)
+
+    return call
 
 
-def _xlog1py(a, b, out=...):
-    product = a * np.log1p(b)
-    return np.where((a == 0) & ~np.isnan(b), np.zeros((), product.dtype), product)
+def _slope(xp, self, log, pole):
+    """The derivative of self * log by self, which is 0 where self is 0 and the logarithm has a pole or is not defined."""
+    return xp.where(xp.logical_and(self == 0, pole), xp.zeros_like(log), log)
 
 
-def _xlogy_of_self(xp, grad, self, other):
-    slope = xp.log(other)
-    return grad * xp.where(xp.logical_and(self == 0, other <= 0), xp.zeros_like(slope), slope)
+def _declare_times_log(name: str, kernel, of_self, of_other, public: str) -> None:
+    """One operation for two tensors and one for either operand a number, as PyTorch's nodes have it."""
+    node = camel(name).removesuffix("0")
+    hidden: dict = {"kind": "float", "method": False, "inplace": False, "namespace": None}
+    both = pointwise(name, kernel, self=of_self, other=of_other, node=node + "0", **hidden)
+    of_number = pointwise(name + "_of_number", kernel, other=of_other, node=node + "1", **hidden)
+    by_number = pointwise(name + "_by_number", kernel, self=of_self, binary=True, node=node + "2", **hidden)
+    for operation in (of_number, by_number):
+        operation.fast = operation.general
+    by_operands(name, both, by_number, of_number, doc=f"input * {public} of other, 0 where input is 0.")
 
 
-def _xlog1py_of_self(xp, grad, self, other):
-    slope = xp.log1p(other)
-    return grad * xp.where(xp.logical_and(self == 0, other <= -1), xp.zeros_like(slope), slope)
-
-
-xlogy = pointwise(
+_declare_times_log(
     "xlogy",
-    _xlogy,
-    kind="float",
-    self=_xlogy_of_self,
-    other=lambda xp, grad, self, other: grad * self / other,
+    _times_log("xlogy_cpu", np.log),
+    lambda xp, grad, self, other: grad * _slope(xp, self, xp.log(other), other <= 0),
+    lambda xp, grad, self, other: grad * self / other,
+    "the logarithm",
 )
-publish("special", "xlogy", xlogy.function)
 xlog1py = pointwise(
     "special_xlog1py",
-    _xlog1py,
+    _times_log("xlog1py_cpu", np.log1p),
     kind="float",
-    self=_xlog1py_of_self,
+    self=lambda xp, grad, self, other: grad * _slope(xp, self, xp.log1p(other), other <= -1),
     other=lambda xp, grad, self, other: grad * self / (other + 1),
     namespace=None,
     method=False,
     inplace=False,
 )
+publish("special", "xlogy", FUNCTIONS["torch"]["xlogy"])
 publish("special", "xlog1py", xlog1py.function)
 
 # --- error function, gamma function ---

@@ -211,24 +211,25 @@ def _rsub(input, other, *, alpha=1):
 # --- division ---
 
 
-def _check_divisor(a, b) -> None:
-    if b.dtype.kind in "iu" and not b.all():
+def _check_divisor(out, b) -> None:
+    if b.dtype.kind in "iu" and out.size and not b.all():
         raise RuntimeError("ZeroDivisionError")
 
 
 def _floor_divide(a, b, out=...):
     if a.dtype.kind in "bc":
         raise not_implemented("div_floor_cpu", a)
-    _check_divisor(a, b)
-    return np.floor_divide(a, b, out=out)
+    out = np.floor_divide(a, b, out=out)
+    _check_divisor(out, b)
+    return out
 
 
 def _trunc_divide(a, b):
     refuse("div_trunc_cpu", "bc", a)
     if a.dtype.kind == "f":
         return np.trunc(np.true_divide(a, b))
-    _check_divisor(a, b)
     down = np.floor_divide(a, b)
+    _check_divisor(down, b)
     inexact = np.multiply(down, b) != a
     return down + (inexact & ((a < 0) != (b < 0))).astype(a.dtype)
 
@@ -289,14 +290,16 @@ div.function = _div
 
 def _remainder(a, b, out=...):
     refuse("remainder_cpu", "bc", a)
-    _check_divisor(a, b)
-    return np.remainder(a, b, out=out)
+    out = np.remainder(a, b, out=out)
+    _check_divisor(out, b)
+    return out
 
 
 def _fmod(a, b, out=...):
     refuse("fmod_cpu", "bc", a)
-    _check_divisor(a, b)
-    return np.fmod(a, b, out=out)
+    out = np.fmod(a, b, out=out)
+    _check_divisor(out, b)
+    return out
 
 
 _HIDDEN: dict = {"method": False, "inplace": False, "namespace": None}
@@ -322,8 +325,10 @@ fmod = pointwise(
     **_HIDDEN,
 )
 fmod_by_number = pointwise(
-    "fmod_by_number", _fmod, binary=True, node="FmodBackward0", self=lambda xp, grad: grad, **_HIDDEN
+    "fmod_by_number", _fmod, binary=True, node="FmodBackward0", self=lambda xp, grad: grad, numbers=("other",), **_HIDDEN
 )
+fmod.numbers = ()
+fmod.overloaded = fmod_by_number.overloaded = True
 
 
 def by_operands(name: str, both: Op, by_number: Op, of_number: Op | None = None, doc: str = "") -> None:

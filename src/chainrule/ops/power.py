@@ -10,6 +10,7 @@ from ..core.declare import Array, composite, op, pointwise, put_method
 from ..core.dtype import float64, of, result_dtype
 from ..core.registry import publish
 from ..core.tensor import Tensor
+from .casting import fill_value
 from .refusal import not_implemented
 
 __all__ = ["pow", "square", "reciprocal", "rsqrt"]
@@ -40,9 +41,9 @@ def pow_number(self: Array, exponent):
     if dtype.kind in "iu":
         if exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        return np.power(base, base.dtype.type(exponent) if exponent < 128 else exponent).astype(dtype, copy=False)
+        return np.power(base, base.dtype.type(fill_value(exponent, of(dtype)))).astype(dtype, copy=False)
     if dtype.kind == "b":
-        raise not_implemented("pow", base)
+        return base | (not exponent)
     out = vocabulary.power(base, exponent) if exponent else np.ones_like(base)
     return out.astype(dtype, copy=False)
 
@@ -95,7 +96,7 @@ def pow_of_number(self, exponent: Array):
 def _log(number):
     """The logarithm of a number as the tensor of its dtype would have it: -inf at 0, NaN below."""
     if isinstance(number, complex):
-        return cmath.log(number)
+        return cmath.log(number) if number else -math.inf
     return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
 
 

@@ -140,11 +140,13 @@ publish("special", "round", round)
 @op(promote=("self", "other"), result_kind="float", node="CopysignBackward0", method=False, namespace=None)
 def copysign(self: Array, other: Array):
     """The magnitude of input with the sign of other."""
+    refuse("copysign_cpu", "c", self)
     return np.copysign(self, other)
 
 
 @op(promote=("self", "other"), result_kind="float", node="CopysignBackward1", method=False, namespace=None)
 def copysign_of_number(self: Array, other: Array):
+    refuse("copysign_cpu", "c", self)
     return np.copysign(self, other)
 
 
@@ -158,6 +160,8 @@ copysign.derivative(of="other")(lambda xp, grad: xp.zeros_like(grad))
 copysign_of_number.derivative(of="self")(_copysign_of_self)
 for _operation in (copysign, copysign_of_number):
     _operation.fast = _operation.general
+    _operation.numbers = ("other",)
+    _operation.overloaded = True
 by_operands("copysign", copysign, copysign_of_number, doc="The magnitude of input with the sign of other.")
 
 
@@ -209,6 +213,8 @@ def _frexp_function(input, *, out=None):
 
 
 def _heaviside(a, b, out=...):
+    if a.dtype.kind == "c":
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     return np.where(a == 0, b, (a > 0).astype(a.dtype))
 
 

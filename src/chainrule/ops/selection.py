@@ -125,7 +125,11 @@ def _no_complex(name: str, ufunc):
             raise RuntimeError(f"{name} not implemented for complex tensors.")
         return ufunc(a, b, out=out)
 
-    return call
+    def check(operands) -> None:
+        if any(o._spec.dtype.is_complex for o in operands):
+            raise RuntimeError(f"{name} not implemented for complex tensors.")
+
+    return call, check
 
 
 def _halves(xp, grad, chosen, tie):
@@ -134,9 +138,8 @@ def _halves(xp, grad, chosen, tie):
 
 
 def _extremum(name, ufunc, formula, formula_other):
-    return pointwise(
-        name, _no_complex(name, ufunc), numbers=(), inplace=False, self=formula, other=formula_other
-    )
+    kernel, check = _no_complex(name, ufunc)
+    return pointwise(name, kernel, numbers=(), inplace=False, check=check, self=formula, other=formula_other)
 
 
 maximum = _extremum(
