@@ -80,6 +80,7 @@ from numpy import (  # noqa: F401
     zeros_like,
 )
 
+from .placing import accumulate, diagonal_place, place, unfold_place  # noqa: F401
 from .registry import OPS
 
 ndarray = np.ndarray
@@ -208,24 +209,18 @@ def is_complex(x) -> bool:
 
 
 def getitem(x, index):
-    """x[index], basic or advanced."""
+    """x[index] for a tuple of integers and slices that ends with Ellipsis."""
     return x[index]
 
 
-def index_add(shape, index, values):
-    """Zeros of `shape` with `values` added at `index`; where an index occurs twice both are added. The vjp of getitem."""
-    out = np.zeros(shape, values.dtype)
-    if _is_basic(index):
-        out[index] = values
-    else:
-        np.add.at(out, index, values)
-    return out
+def index(x, index):
+    """x[index] for a tuple of slices and integer arrays."""
+    return x[index]
 
 
-def _is_basic(index) -> bool:
-    if not isinstance(index, tuple):
-        index = (index,)
-    return all(i is None or i is Ellipsis or isinstance(i, (int, slice)) for i in index)
+def unfold(x, dim, size, step):
+    """Windows of `size` elements of a dimension, `step` apart, along a new last dimension."""
+    return OPS["unfold"].kernel(x, dim, size, step)
 
 
 def broadcast_to(x, shape):
@@ -304,17 +299,51 @@ def strided_index(shape, strides, offset):
 def as_strided_vjp(grad, base_shape, base_strides, shape, strides, offset):
     """The gradient of the base of an as_strided view: what overlaps in the view is added, and what overlaps in the base
     shares its gradient equally."""
+    if grad.size and _row_major(base_shape, base_strides) and not _overlaps(shape, strides):
+        reach = offset + 1
+        for n, stride in zip(shape, strides):
+            reach += (n - 1) * stride
+        out = np.zeros(base_shape, grad.dtype)
+        if offset >= 0 and reach <= out.size:
+            as_strided(out, shape, strides, offset)[...] = grad
+            return out
+    places, base_places, size, counts = _common_memory(base_shape, base_strides, shape, strides, offset)
+    memory = np.zeros(size, grad.dtype)
+    np.add.at(memory, places.reshape(-1), grad.reshape(-1))
+    out = memory[base_places]
+    return out if counts is None else out / counts.astype(grad.real.dtype)
+
+
+def as_strided_vjp_vjp(grad, base_shape, base_strides, shape, strides, offset):
+    """The transpose of as_strided_vjp."""
+    places, base_places, size, counts = _common_memory(base_shape, base_strides, shape, strides, offset)
+    memory = np.zeros(size, grad.dtype)
+    shared = grad if counts is None else grad / counts.astype(grad.real.dtype)
+    np.add.at(memory, base_places.reshape(-1), shared.reshape(-1))
+    return memory[places]
+
+
+def _common_memory(base_shape, base_strides, shape, strides, offset) -> tuple:
+    """(places of the view, places of the base, size of the memory that holds both, how many elements of the base share
+    each place or None where none do)."""
     places = strided_index(shape, strides, offset)
     base_places = strided_index(base_shape, base_strides, 0)
     low = min(places.min(initial=0), base_places.min(initial=0))
-    size = int(max(places.max(initial=0), base_places.max(initial=0)) - low + 1)
-    memory = np.zeros(size, grad.dtype)
-    np.add.at(memory, places.ravel() - low, grad.ravel())
-    out = memory[base_places - low]
+    places, base_places = places - low, base_places - low
+    size = int(max(places.max(initial=0), base_places.max(initial=0)) + 1)
+    counts = None
     if base_places.size and _overlaps(base_shape, base_strides):
-        counts = np.bincount(base_places.ravel() - low, minlength=size)
-        out = out / counts[base_places - low].astype(grad.real.dtype)
-    return out
+        counts = np.bincount(base_places.reshape(-1), minlength=size)[base_places]
+    return places, base_places, size, counts
+
+
+def _row_major(shape, strides) -> bool:
+    step = 1
+    for n, stride in zip(reversed(shape), reversed(strides)):
+        if n != 1 and stride != step:
+            return False
+        step *= n
+    return True
 
 
 def _overlaps(shape, strides) -> bool:

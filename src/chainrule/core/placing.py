@@ -1,0 +1,93 @@
+"""Values put at places of a fresh array of zeros: the vjps of slicing and indexing, raw over NumPy arrays.
+
+They are part of the vocabulary (vocabulary.py imports them); ops/indexing.py and ops/slicing.py declare operations of the
+same names, so that they can be differentiated again.
+"""
+
+import numpy as np
+
+__all__ = ["place", "accumulate", "diagonal_place", "unfold_place", "add_at", "strided"]
+
+
+def strided(array, shape, strides):
+    """A view that starts where `array` does, with these strides in bytes."""
+    if array.flags.c_contiguous:
+        return np.ndarray(shape, array.dtype, array, 0, strides)
+    return np.lib.stride_tricks.as_strided(array, shape, strides)
+
+
+def place(values, shape, index):
+    """Zeros of `shape` with `values` at a basic `index`."""
+    out = np.zeros(shape, values.dtype)
+    out[index] = values
+    return out
+
+
+def diagonal_view(array, offset, dim1, dim2):
+    """The diagonal of two dimensions as a view, its elements along a new last dimension."""
+    rows, columns = array.shape[dim1], array.shape[dim2]
+    length = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
+    start = [slice(None)] * array.ndim
+    if length:
+        start[dim1], start[dim2] = slice(max(-offset, 0), None), slice(max(offset, 0), None)
+    array = array[tuple(start)]
+    rest = [i for i in range(array.ndim) if i not in (dim1, dim2)]
+    shape = (*[array.shape[i] for i in rest], length)
+    strides = (*[array.strides[i] for i in rest], array.strides[dim1] + array.strides[dim2])
+    return np.lib.stride_tricks.as_strided(array, shape, strides)
+
+
+def diagonal_place(values, shape, offset, dim1, dim2):
+    """Zeros of `shape` with `values` on the diagonal of two dimensions."""
+    out = np.zeros(shape, values.dtype)
+    diagonal_view(out, offset, dim1, dim2)[...] = values
+    return out
+
+
+def unfold_place(values, shape, dim, size, step):
+    """Zeros of `shape` with the windows of `unfold` added at their places."""
+    out = np.zeros(shape, values.dtype)
+    if not shape:
+        return out + values.sum().astype(values.dtype)
+    count = values.shape[dim]
+    along = np.moveaxis(out, dim, -1)
+    windows = np.moveaxis(values, dim, -1)  # (..., size, count)
+    for k in range(size):
+        along[..., k : k + (count - 1) * step + 1 : step] += windows[..., k, :]
+    return out
+
+
+def accumulate(values, shape, index):
+    """Zeros of `shape` with `values` added at `index`, a tuple of slices and integer arrays; where a place occurs twice
+    both are added."""
+    out = np.zeros(shape, values.dtype)
+    add_at(out, index, values)
+    return out
+
+
+def add_at(out, index, values) -> None:
+    """Add `values` at `index` (a tuple of slices and integer arrays) of a contiguous array."""
+    if len(index) == 1 and index[0].ndim == 1 and out.ndim > 1:
+        _add_rows(out, index[0], values)
+        return
+    if len(index) == out.ndim and all(type(i) is not slice for i in index) and out.flags.c_contiguous:
+        places = np.ravel_multi_index(index, out.shape, mode="wrap") if len(index) > 1 else index[0] % max(out.shape[0], 1)
+        # NumPy has a fast loop for one-dimensional indices only.
+        np.add.at(out.reshape(-1), places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
+        return
+    np.add.at(out, index, values)
+
+
+def _add_rows(out, rows, values) -> None:
+    """Add values[k] to out[rows[k]] for every k: sorted by row, so that each row is written once."""
+    if not rows.size or not values.size:
+        return
+    rows = np.where(rows < 0, rows + out.shape[0], rows)
+    values = np.broadcast_to(values, (rows.size, *out.shape[1:]))
+    order = np.argsort(rows, kind="stable")
+    ordered = rows[order]
+    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    if starts.size == rows.size:
+        out[rows] += values
+        return
+    out[ordered[starts]] += np.add.reduceat(values[order], starts, axis=0)
