@@ -29,7 +29,9 @@ def fma64(a: np.ndarray, b: float, c: float) -> np.ndarray:
     pair = np.empty(a.shape, np.complex128)
     pair.real = a
     pair.imag = 1
-    complex_multiply(np.float64)(pair, np.array(complex(b, -c)), pair)
+    # NumPy multiplies arrays of one element by a loop of their own, which is not fused.
+    multiply = complex_multiply(np.float64) if a.size > 1 else _multiply_double
+    multiply(pair, np.array(complex(b, -c)), pair)
     return pair.real.copy()
 
 
