@@ -506,6 +506,9 @@ def test_float_steps_are_rounded_as_the_vector_loop_rounds():
     firsts = [float(Fraction(0.3) + Fraction(0.07) * int(i // 4 * 4)) for i in range(32)]
     expected = [float(Fraction(f) + Fraction(0.07) * (i % 4)) for i, f in enumerate(firsts)]
     assert t[:32].tolist() == expected
+    # the only element after the blocks
+    t = torch.arange(-90.7564103373709, 59.488542385738185, 2.666600593626944, dtype=torch.float64)
+    assert t.shape == (57,) and t[56].item() == float.fromhex("0x1.d495f5e40bb38p+5")
 
 
 def test_range():

@@ -210,6 +210,8 @@ def from_array(array) -> Tensor:
             "this "
             "program."
         )
+    if array.flags.c_contiguous and array.base is None and array.flags.writeable:
+        return wrap(array.view(np.ndarray))
     item = array.itemsize
     for stride in array.strides:
         if stride < 0:

@@ -14,17 +14,20 @@ from ..core.attributes import check_memory_format
 from ..core.declare import method
 from ..core.device import check_cpu
 from ..core.dtype import argument_type_name, as_dtype, get_default_dtype
-from ..core.general import edge_of, new_result, write_out
+from ..core.general import edge_of, write_out
 from ..core.layout import channels_last_order, contiguous_format, layout, preserve_format, strided
-from ..core.modes import state
+from ..core.modes import modes, state
 from ..core.registry import publish
 from ..core.scalars import number_array, number_dtype, python_number
-from ..core.spec import spec_of
+from ..core.size import Size
+from ..core.spec import _SPECS, make_spec, spec_of
 from ..core.tensor import LEAF, Tensor
 
 __all__ = ["allocate", "check_options", "finish", "fill_number", "like_layout", "put", "shape_of"]
 
 _MISSING = object()
+new = object.__new__
+_SEQUENCES = frozenset((tuple, list, Size))
 
 
 def factory(function):
@@ -63,7 +66,17 @@ def missing(name: str, *arguments: str) -> TypeError:
 
 def finish(array: np.ndarray, requires_grad: bool = False) -> Tensor:
     """A new leaf over a new array."""
-    t = new_result(array)
+    t = new(Tensor)
+    t._array = array
+    try:
+        t._spec = _SPECS[array.shape, array.dtype]
+    except KeyError:
+        t._spec = make_spec(array.shape, array.dtype)
+    t._edge = None
+    t._view = None
+    t._counter = [0]
+    if modes.detour and state.inference:
+        t._counter = None
     if requires_grad:
         if not t._spec.inexact:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
@@ -94,6 +107,18 @@ def resize(out: Tensor, array: np.ndarray) -> None:
     """Give a tensor the shape of an array, and new memory."""
     out._array = np.empty(array.shape, out._spec.array_dtype)
     out._spec = spec_of(out._array)
+
+
+def plain_shape(args: tuple):
+    """The shape that size arguments say, where they are Python integers or one sequence of them; otherwise None."""
+    if len(args) == 1 and args[0].__class__ in _SEQUENCES:
+        args = tuple(args[0])
+    elif not args:
+        return None
+    for n in args:
+        if n.__class__ is not int:
+            return None
+    return args
 
 
 def shape_of(name: str, args: tuple, size=None, position: int = 1) -> tuple[int, ...]:
@@ -171,7 +196,9 @@ def fill_number(name: str, value, argument: str = "fill_value", position: int = 
 
 def filled(shape: tuple, number, d) -> np.ndarray:
     """A new array full of one number."""
-    value = number_array(number, d)
+    # A float that the dtype surely holds needs no check.
+    plain = type(number) is float and d.itemsize >= 4 and d.category == dtypes.FLOATING and -3e38 < number < 3e38
+    value = number if plain else number_array(number, d)
     array = allocate(np.empty, shape, d.numpy)
     array.fill(value)
     return array
@@ -184,7 +211,9 @@ def _constant(name: str, make, doc: str):
     """One of zeros, ones, empty."""
 
     def create(*args, size=None, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-        shape = shape_of(name, args, size)
+        shape = plain_shape(args)
+        if shape is None:
+            shape = shape_of(name, args, size)
         if dtype is not None:
             dtype = as_dtype(dtype, name)
         if layout is not None or device is not None or pin_memory or requires_grad is not False:
@@ -193,8 +222,12 @@ def _constant(name: str, make, doc: str):
             raise RuntimeError("zeros: Dimension size must be non-negative.")
         if out is not None:
             return put(name, out, dtype, lambda d: allocate(make, shape, d.numpy))
-        d = get_default_dtype() if dtype is None else dtype
-        return finish(allocate(make, shape, d.numpy), requires_grad)
+        d = dtypes._default if dtype is None else dtype
+        try:
+            array = make(shape, d.numpy)
+        except (ValueError, MemoryError):
+            array = allocate(make, shape, d.numpy)
+        return finish(array, requires_grad)
 
     create.__name__ = create.__qualname__ = name
     create.__doc__ = doc
@@ -209,10 +242,13 @@ ones = _constant("ones", np.ones, "A tensor of ones; of the default dtype unless
 def empty(*args, size=None, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
           memory_format=None):  # fmt: skip
     """A tensor whose elements nobody has set."""
-    shape = shape_of("empty", args, size)
+    shape = plain_shape(args)
+    if shape is None:
+        shape = shape_of("empty", args, size)
     if dtype is not None:
         dtype = as_dtype(dtype, "empty")
-    check_options("empty", layout, device, pin_memory, requires_grad)
+    if layout is not None or device is not None or pin_memory or requires_grad is not False:
+        check_options("empty", layout, device, pin_memory, requires_grad)
     order = _format_order("empty", memory_format, len(shape))
     if out is not None:
         return put("empty", out, dtype, lambda d: allocate(np.empty, shape, d.numpy))
@@ -258,13 +294,16 @@ def full(
         raise missing("full", "size", "fill_value")
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {argument_type_name(size)}")
-    shape = shape_of("full", (size,))
+    shape = plain_shape((size,))
+    if shape is None:
+        shape = shape_of("full", (size,))
     if fill_value is _MISSING:
         raise missing("full", "fill_value")
-    number = fill_number("full", fill_value)
+    number = fill_value if type(fill_value) is float else fill_number("full", fill_value)
     if dtype is not None:
         dtype = as_dtype(dtype, "full")
-    check_options("full", layout, device, pin_memory, requires_grad)
+    if layout is not None or device is not None or pin_memory or requires_grad is not False:
+        check_options("full", layout, device, pin_memory, requires_grad)
     if out is not None:
         return put("full", out, dtype, lambda d: filled(shape, number, d))
     return finish(filled(shape, number, number_dtype(number) if dtype is None else dtype), requires_grad)

@@ -25,6 +25,7 @@ from .creation import _MISSING, check_options, factory, finish, like_layout, mis
 __all__ = ["array_of"]
 
 _PLAIN = frozenset((int, float, bool, complex))
+_DIRECT = frozenset((dtypes.float32, dtypes.float64))  # NumPy turns Python numbers into these as PyTorch does
 
 
 # --- nested sequences ------------------------------------------------------------------------------------------------
@@ -74,6 +75,18 @@ def _plain_array(flat: list, kinds: set, shape: tuple, dtype) -> np.ndarray:
                 break
         else:
             dtype = dtypes.get_default_dtype()
+    if (
+        dtype in _DIRECT
+        and complex not in kinds
+        or dtype is dtypes.int64
+        and float not in kinds
+        and complex not in kinds
+    ):
+        try:
+            array = np.array(flat, dtype.numpy)
+            return array if len(shape) == 1 else array.reshape(shape)
+        except (OverflowError, RuntimeWarning):
+            pass
     return _stored(flat, dtype).reshape(shape)
 
 
@@ -193,15 +206,6 @@ def _collect(data, shape: tuple, dim: int, flat: list) -> None:
 # --- the public functions --------------------------------------------------------------------------------------------
 
 
-def _cast(array: np.ndarray, dtype) -> np.ndarray:
-    """A copy in the dtype, laid out as the array is."""
-    if dtype is None or array.dtype == dtype.numpy:
-        return array.copy(order="K")
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # complex to real drops the imaginary part, as in PyTorch
-        return array.astype(dtype.numpy)
-
-
 _COPY = (
     "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
     "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
@@ -244,6 +248,8 @@ def _copied(data, dtype, caller: str) -> np.ndarray:
 
 
 def like_copy(array: np.ndarray, dtype) -> np.ndarray:
+    if array.flags.c_contiguous and (dtype is None or dtype.numpy == array.dtype):
+        return array.copy()
     out = like_layout(np.empty, array, array.dtype if dtype is None else dtype.numpy)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

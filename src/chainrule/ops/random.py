@@ -17,7 +17,18 @@ from ..core.layout import contiguous_format, preserve_format
 from ..core.scalars import python_number
 from ..core.tensor import Tensor
 from ..random import distributions as draw
-from .creation import _MISSING, _is_index, _must_be_tensor, check_options, factory, finish, like, put, shape_of
+from .creation import (
+    _MISSING,
+    _is_index,
+    _must_be_tensor,
+    check_options,
+    factory,
+    finish,
+    like,
+    plain_shape,
+    put,
+    shape_of,
+)
 from .generator import Generator, default_generator
 
 __all__ = ["generator_of"]
@@ -65,7 +76,9 @@ def _drawn(name: str, distribution, doc: str):
                requires_grad=False, **unknown):  # fmt: skip
         if unknown or not args and size is None:
             raise _combination(name, *args, **unknown)
-        shape = shape_of(name, args, size)
+        shape = plain_shape(args)
+        if shape is None:
+            shape = shape_of(name, args, size)
         if generator is not None and not isinstance(generator, Generator):
             raise _combination(name, *args, generator=generator)
         source = default_generator if generator is None else generator
@@ -121,18 +134,22 @@ def _bound(name: str, argument: str, value) -> int:
 def randint(*args, low=_MISSING, high=_MISSING, size=None, generator=None, out=None, dtype=None, layout=None,
             device=None, pin_memory=False, requires_grad=False):  # fmt: skip
     """Integers from `low` (0) up to but without `high`: `randint(high, size)`, `randint(low, high, size)`; int64."""
-    if len(args) == 2 and size is None and _is_index(args[1]):
+    if len(args) == 2 and size is None and args[0].__class__ is int and args[1].__class__ is tuple:
+        low, high, size = 0, args[0], args[1]
+    elif len(args) == 2 and size is None and _is_index(args[1]):
         raise TypeError(
             f"randint(): argument 'size' (position 2) must be tuple of ints, not {argument_type_name(args[1])}"
         )
-    low, high, size = _integers("randint", args, low, high, size, 1)
+    else:
+        low, high, size = _integers("randint", args, low, high, size, 1)
     if size is None:
         raise _combination("randint", *args)
-    shape = checked(shape_of("randint", (), size, 2))
-    source = generator_of("randint", generator)
+    shape = checked(plain_shape((size,)) or shape_of("randint", (), size, 2))
+    source = default_generator if generator is None else generator_of("randint", generator)
     if dtype is not None:
         dtype = as_dtype(dtype, "randint")
-    check_options("randint", layout, device, pin_memory, requires_grad)
+    if layout is not None or device is not None or pin_memory or requires_grad is not False:
+        check_options("randint", layout, device, pin_memory, requires_grad)
     if out is not None:
         return put("randint", out, dtype, lambda d: draw.random_from_to(source, shape, d.numpy, low, high))
     d = dtypes.int64 if dtype is None else dtype

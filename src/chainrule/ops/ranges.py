@@ -17,14 +17,15 @@ from ..core.scalars import number_array, python_number
 from ..core.tensor import Tensor
 from .creation import _MISSING, allocate, check_options, factory, fill_number, finish, missing, put
 
+_INT64 = np.dtype(np.int64)
 _LIMITED = (dtypes.uint16, dtypes.uint32, dtypes.uint64)
 
 
 def _fma(a: np.ndarray, b, c) -> np.ndarray:
-    """a * b + c rounded once, for arrays of float32 or float64 and numbers of the same dtype."""
-    from ..random.fused import fma32, fma64  # loaded with the first range of floating-point numbers
+    """a * b + c rounded once, for a float64 array and two numbers."""
+    from ..random.fused import fma64  # loaded with the first range of float64
 
-    return fma32(a, b, c) if a.dtype.itemsize == 4 else fma64(a, float(b), float(c))
+    return fma64(a, float(b), float(c))
 
 
 # --- arange and range ------------------------------------------------------------------------------------------------
@@ -53,6 +54,10 @@ def _signature_error(name: str, args: tuple) -> TypeError:
 def arange(*args, start=_MISSING, end=_MISSING, step=_MISSING, out=None, dtype=None, layout=None, device=None,
            pin_memory=False, requires_grad=False):  # fmt: skip
     """Numbers from `start` (0) in steps of `step` (1) below `end`; int64 if all three are integers."""
+    if len(args) == 1 and args[0].__class__ is int and dtype is None and out is None and 0 <= args[0] < 1 << 31:
+        if end is step is start is _MISSING:
+            check_options("arange", layout, device, pin_memory, requires_grad)
+            return finish(np.arange(args[0], dtype=_INT64), requires_grad)
     given = list(args)
     if len(given) > 3:
         raise _signature_error("arange", args)
@@ -132,12 +137,13 @@ def steps_of(name: str, start, end, step, d) -> np.ndarray:
     for v in (start, end, step):
         if isinstance(v, complex) and v.imag:
             raise RuntimeError("value cannot be converted to type double without overflow")
-    # arange checks the steps of int64 as integers, those of narrower ones before they are cut off.
-    whole = d is dtypes.int64 if name == "arange" else d.category < FLOATING
-    accumulate = dtypes.int64 if whole else dtypes.float64
-    if not all(map(math.isfinite, (start, end))):
+    if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")
-    a, b, s = (number_array(v, accumulate).item() for v in (start, end, step))
+    # arange checks the steps of int64 as integers, those of narrower ones before they are cut off.
+    if d is dtypes.int64 if name == "arange" else d.category < FLOATING:
+        a, b, s = (number_array(v, dtypes.int64).item() for v in (start, end, step))
+    else:
+        a, b, s = float(start), float(end), float(step)
     if not s or s != s:
         raise RuntimeError("step must be nonzero")
     if (b < a) if s > 0 else (b > a):
@@ -155,12 +161,16 @@ def steps_of(name: str, start, end, step, d) -> np.ndarray:
     return _float_steps(a, s, count, d, name == "arange")
 
 
+def _counted(shape: tuple, numpy_dtype) -> np.ndarray:
+    return np.arange(shape[0], dtype=numpy_dtype)
+
+
 def _shown(value) -> str:
     return format(float(value), "g")
 
 
 def _integer_steps(start: int, step: int, count: int, d) -> np.ndarray:
-    steps = allocate(lambda shape, t: np.arange(shape[0], dtype=t), (count,), np.dtype(np.int64))
+    steps = allocate(_counted, (count,), np.int64)
     if step != 1:
         steps *= step
     if start:
@@ -173,47 +183,51 @@ _LANES = {2: 16, 4: 8, 8: 4}
 
 
 def _float_steps(start: float, step: float, count: int, d, blocks: bool) -> np.ndarray:
-    """start + i * step: rounded to the dtype once in `range`; in `arange` first for each block, then for each "
-    "element."""
+    """start + i * step: in `range` rounded to the dtype once; in `arange` for each block, then for each element."""
     target = d.numpy
-    accumulate = np.float32 if d.itemsize == 2 else np.float64
-    index = allocate(lambda shape, t: np.arange(shape[0], dtype=t), (count,), np.dtype(accumulate))
-    start, step = accumulate(start), accumulate(step)
-    if not blocks or not count:
-        return (start + index * step).astype(target)
+    index = allocate(_counted, (count,), np.float64)
+    if d.itemsize == 2:
+        start, step = float(np.float32(start)), float(np.float32(step))
     lanes = _LANES[d.itemsize]
-    whole = count // (2 * lanes) * (2 * lanes)
-    fused = d is dtypes.float64
+    whole = count // (2 * lanes) * (2 * lanes) if blocks else 0
     out = np.empty(count, target)
+    if d is dtypes.float64 and blocks:
+        if whole:
+            first = _fma(index[:whole:lanes], step, start)
+            for lane in (0, 1, 2, 3):
+                out[lane:whole:lanes] = _add_multiple(first, lane, step)
+        if whole < count:
+            out[whole:] = _fma(index[whole:], step, start)
+        return out
+    if d.itemsize == 2 and not blocks:
+        index = index.astype(np.float32)  # here nothing is fused
+    # Products of float32 numbers are exact in float64, so these are roundings of fused multiply-adds.
+    index *= step
+    index += start
     if whole:
-        lane = np.arange(lanes, dtype=accumulate)
-        first = _fma(index[:whole:lanes], step, start) if fused else start + index[:whole:lanes] * step
-        first = first.astype(target).astype(accumulate).reshape(-1, 1)
-        rows = out[:whole].reshape(-1, lanes)
-        if fused:
-            for k in (0, 1, 2, 3):
-                rows[:, k] = _add_multiple(first[:, 0], k, step)
-        else:
-            rows[...] = first + lane * step
-    rest = index[whole:]
-    out[whole:] = _fma(rest, step, start) if fused and rest.size else start + rest * step
-    return out
+        first = _rounded(index[:whole:lanes], d).astype(np.float64).reshape(-1, 1)
+        index[:whole].reshape(-1, lanes)[...] = first + np.arange(lanes) * step
+    return _rounded(index, d)
+
+
+def _rounded(values: np.ndarray, d) -> np.ndarray:
+    """float64 values in the dtype, half precision by way of float32."""
+    if d.itemsize == 2:
+        values = values.astype(np.float32)
+    return values.astype(d.numpy, copy=False)
 
 
 def _add_multiple(first: np.ndarray, k: int, step: float) -> np.ndarray:
-    """first + k * step rounded once; k * step itself is exact except for 3 * step, whose error is made up for."""
-    product = k * step
-    error = 0.0
-    if k == 3:
-        double = 2 * step
-        back = product - double
-        error = (double - (product - back)) + (step - back)
-    total = first + product
-    if not error:
-        return total
-    part = total - first
-    lost = (first - (total - part)) + (product - part)
-    return total + (lost + error)
+    """first + k * step rounded once; k * step itself is exact for k = 1 and 2."""
+    if k < 3:
+        return first + k * step
+    from ..random.fused import complex_multiply
+
+    pair = np.empty(first.shape, np.complex128)
+    pair.real = step
+    pair.imag = -first
+    complex_multiply(np.float64)(pair, np.array(complex(k, 1)), pair)
+    return pair.real
 
 
 # --- linspace and logspace -------------------------------------------------------------------------------------------
@@ -293,20 +307,41 @@ def _linspace(start, end, steps: int, d) -> np.ndarray:
     if d is bool_ or d in _LIMITED:
         raise NotImplementedError(f"\"linspace_cpu\" not implemented for '{d.scalar_name}'")
     start, end = number_array(start, d)[()], number_array(end, d)[()]
-    index = allocate(lambda shape, t: np.arange(shape[0], dtype=t), (steps,), np.dtype(np.int64))
     if steps < 2:
         return np.full(steps, start, d.numpy)
+    try:
+        return _between(start, end, steps, d)
+    except RuntimeWarning:  # where NumPy's warnings are errors
+        with np.errstate(all="ignore"):
+            return _between(start, end, steps, d)
+
+
+def _between(start, end, steps: int, d) -> np.ndarray:
     half = steps // 2
-    up, down = index[:half], (steps - 1 - index)[half:]
-    with np.errstate(all="ignore"):
-        if d.category < FLOATING:
-            step = (float(end) - float(start)) / (steps - 1)
-            out = np.concatenate((float(start) + step * up, float(end) - step * down))
-            return out.astype(np.int64).astype(d.numpy)
-        step = (end - start) / d.numpy.type(steps - 1)
-        if d.itemsize == 2 or d.category == COMPLEX:
-            return np.concatenate((start + step * up.astype(d.numpy), end - step * down.astype(d.numpy)))
-        return np.concatenate((_fma(up.astype(d.numpy), step, start), _fma(down.astype(d.numpy), -step, end)))
+    index = allocate(_counted, (steps,), np.float64)
+    last = steps - 1
+    if d.category == COMPLEX:
+        out = np.empty(steps, d.numpy)
+        part = dtypes.float32 if d is dtypes.complex64 else dtypes.float64
+        out.real = _between(start.real, end.real, steps, part)
+        out.imag = _between(start.imag, end.imag, steps, part)
+        return out
+    if d is dtypes.float32:
+        step = float(np.float32(np.float32(end - start) / np.float32(last)))
+        # The product of two float32 numbers is exact in float64: one rounding, as of a fused multiply-add.
+        out = index * step
+        out[:half] += float(start)
+        np.multiply(last - index[half:], -step, out[half:])
+        out[half:] += float(end)
+        return out.astype(np.float32)
+    if d.itemsize == 2 and d.category == FLOATING:
+        step = (end - start) / d.numpy.type(last)
+        up, down = index[:half].astype(d.numpy), (last - index[half:]).astype(d.numpy)
+        return np.concatenate((start + step * up, end - step * down))
+    start, end = float(start), float(end)
+    step = (end - start) / last
+    out = np.concatenate((_fma(index[:half], step, start), _fma(last - index[half:], -step, end)))
+    return out if d is dtypes.float64 else out.astype(np.int64).astype(d.numpy)
 
 
 @factory
