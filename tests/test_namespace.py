@@ -2,6 +2,7 @@
 
 import json
 import math
+import pathlib
 import subprocess
 import sys
 
@@ -141,3 +142,12 @@ def test_every_public_function_is_documented():
 
     # an in-place twin may leave it to its original
     assert [name for name in torch.__all__ if bare(name) and (name[-1] != "_" or bare(name[:-1]))] == []
+
+
+SCRIPT = pathlib.Path(__file__).parents[1] / "scripts" / "write_stub.py"
+
+
+@pytest.mark.skipif(not SCRIPT.exists(), reason="the script is not part of an installed copy")
+def test_the_stub_says_what_the_class_has():
+    written = subprocess.run([sys.executable, SCRIPT, "--check"])
+    assert written.returncode == 0, "run: python scripts/write_stub.py"

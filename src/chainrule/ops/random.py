@@ -135,7 +135,7 @@ def randint(*args, low=_MISSING, high=_MISSING, size=None, generator=None, out=N
             device=None, pin_memory=False, requires_grad=False):  # fmt: skip
     """Integers from `low` (0) up to but without `high`: `randint(high, size)`, `randint(low, high, size)`; int64."""
     if len(args) == 2 and size is None and args[0].__class__ is int and args[1].__class__ is tuple:
-        low, high, size = 0, args[0], args[1]
+        low, high, size = 0, _bound("randint", "high", args[0]), args[1]
     elif len(args) == 2 and size is None and _is_index(args[1]):
         raise TypeError(
             f"randint(): argument 'size' (position 2) must be tuple of ints, not {argument_type_name(args[1])}"
