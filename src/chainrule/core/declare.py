@@ -32,6 +32,8 @@ import types
 import typing
 from typing import Any
 
+import numpy as np
+
 from .call import make_binary, make_binary_inplace, make_binary_vjp, make_comparison, make_single, make_single_vjp, make_unary, make_unary_vjp
 from .general import apply, apply_inplace, apply_out, backward
 from .modes import modes
@@ -300,7 +302,7 @@ def pointwise(name, kernel, *, kind="same", method=True, inplace=True, namespace
         if vjp is not None:
             operation.node_type.vjp = vjp
     operation.inplace_function = _wrapper(operation, "inplace", name + "_")
-    if binary and kind == "same":
+    if binary and isinstance(kernel, np.ufunc) and kind == "same":
         operation.inplace_function = _named(make_binary_inplace(operation, operation.inplace_function), name + "_", operation)
     function = _binary_function(operation) if binary else operation.fast
     operation.kernel = checked or kernel

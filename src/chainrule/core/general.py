@@ -7,8 +7,8 @@ existing tensor; `backward` reads what a node saved and runs its formulas in whi
 import numpy as np
 
 from . import vocabulary
-from .dtype import FLOATING, INTEGER, argument_type_name, can_cast, default_for, float16, float32, from_numpy, get_default_dtype, result_dtype
-from .inplace import bump, check_inplace, check_writable, rebase_history
+from .dtype import FLOATING, INTEGER, argument_type_name, bool_, can_cast, default_for, float16, float32, from_numpy, get_default_dtype, result_dtype
+from .inplace import bump, check_inplace, check_overlap, check_writable, rebase_history
 from .modes import state
 from .node import Output, saved_error
 from .spec import spec_of
@@ -30,7 +30,7 @@ def edge_of(tensor):
 # --- arguments ---
 
 
-def unwrap(op, values) -> list:
+def unwrap(op, values, inplace: bool = False) -> list:
     """The operands of an operation: Tensors, numbers (only where it promotes), None or lists of Tensors."""
     found = list(values)
     for i in op.tensor_positions:
@@ -48,16 +48,18 @@ def unwrap(op, values) -> list:
                 " * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, *, Tensor out = None)\n"
             )
         else:
-            _must_be_tensor(op, value, name, i)
+            _must_be_tensor(op, value, name, i, inplace)
     return found
 
 
-def _must_be_tensor(op, value, name, position):
+def _must_be_tensor(op, value, name, position, inplace: bool = False):
     if isinstance(value, Tensor):
         return value
     shown = "input" if name == "self" else name
+    called = f"{op.name.removesuffix('_')}_" if inplace else op.name
     raise TypeError(
-        f"{op.name}(): argument '{shown}' (position {position + 1}) must be Tensor, not {argument_type_name(value)}"
+        f"{called}(): argument '{shown}' (position {position + (not inplace)}) must be Tensor, "
+        f"not {argument_type_name(value)}"
     )
 
 
@@ -390,16 +392,25 @@ _FACTS = {"_shape": lambda a: a.shape, "_dtype": lambda a: a.dtype, "_shapes": l
 
 def apply_inplace(op, values):
     """Run an operation and write its result into its first operand."""
-    operands = unwrap(op, values)
+    operands = unwrap(op, values, inplace=True)
     target = operands[0]
     _must_be_tensor(op, target, "self", 0)
     check_writable(target)
+    if op.promote:
+        check_overlap(target, operands)
+    if op.check is not None:
+        op.check(operands)
     edges = edges_of(op, operands) if state.grad_enabled else None
     if state.grad_enabled and (edges is not None or edge_of(target) is not None):
         check_inplace(target)
     if op.views:
         return reshape_inplace(op, operands, edges)
-    out, arguments = compute(op, operands)
+    try:
+        out, arguments = compute(op, operands)
+    except Exception:
+        if op.promote:
+            check_promoted(op, operands, target)
+        raise
     check_result(target, out.shape, spec_of(out).dtype)
     saved_self = edges is not None and "self" in needed_names(op, operands, edges)
     if saved_self and np.may_share_memory(arguments[0], target._array):
@@ -427,16 +438,23 @@ def make_inplace_node(op, operands, arguments, edges, target):
 
 def check_result(target, shape: tuple, dtype) -> None:
     """RuntimeError where a result of this shape and dtype may not be written into the tensor."""
-    if not can_cast(dtype, target._spec.dtype):
-        raise RuntimeError(
-            f"result type {dtype.scalar_name} can't be cast to the desired output type {target._spec.dtype.scalar_name}"
-        )
     if shape != target._spec.shape:
         together = broadcast_shapes(target._spec.shape, shape)
         if together != target._spec.shape:
             raise RuntimeError(
                 f"output with shape {list(target._spec.shape)} doesn't match the broadcast shape {list(together)}"
             )
+    check_castable(target, dtype)
+
+
+def check_promoted(op, operands, target) -> None:
+    """What `check_result` says of a result that the kernel refused to compute."""
+    promoted = [o for i, o in enumerate(operands) if op.params[i] in op.promote and o is not None]
+    shape = target._spec.shape
+    for o in promoted:
+        if isinstance(o, Tensor):
+            shape = broadcast_shapes(shape, o._spec.shape)
+    check_result(target, shape, bool_ if op.result_kind == "bool" else promotion(op, promoted)[0])
 
 
 def reshape_inplace(op, operands, edges):
@@ -464,7 +482,8 @@ def apply_out(op, values, out):
     for o in outs:
         if not isinstance(o, Tensor):
             raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {argument_type_name(o)}")
-    refuse_out_gradient(op.name, [o for o in flat(operands) if isinstance(o, Tensor)], outs)
+    if op.formulas:
+        refuse_out_gradient(op.name, [o for o in flat(operands) if isinstance(o, Tensor)], outs)
     result, arguments = compute(op, operands)
     if not isinstance(result, (tuple, list)):
         result = (result,)

@@ -6,6 +6,7 @@ that base, this one too, makes its edge anew when it is next asked for (views.py
 """
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from . import views, vocabulary
 from .modes import state
@@ -14,7 +15,7 @@ from .registry import OPS
 from .tensor import LEAF, wrap
 from .views import NOWHERE, check_history, geometry, view_edge
 
-__all__ = ["bump", "check_inplace", "check_writable", "rebase_history", "CopySlices"]
+__all__ = ["bump", "check_inplace", "check_overlap", "check_writable", "rebase_history", "CopySlices"]
 
 
 def bump(tensor) -> None:
@@ -41,6 +42,23 @@ def check_writable(tensor) -> None:
             )
     if not array.flags.writeable:
         array.flags.writeable = True  # memory from a read-only NumPy array; PyTorch writes to it after a warning
+
+
+def check_overlap(target, operands) -> None:
+    """RuntimeError where an operand shares a part of the memory that is about to be written, but not all of it alike."""
+    array = target._array
+    for operand in operands:
+        other = getattr(operand, "_array", None)
+        if other is None or operand is target or not np.may_share_memory(array, other):
+            continue
+        bounds, others = byte_bounds(array), byte_bounds(other)
+        if bounds[1] - bounds[0] != array.nbytes or others[1] - others[0] != other.nbytes:
+            continue  # with gaps in it: PyTorch does not look closer
+        if bounds != others or array.strides != other.strides:
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+                "location. Please clone() the tensor before performing the operation."
+            )
 
 
 def check_inplace(tensor) -> None:

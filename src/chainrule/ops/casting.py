@@ -8,6 +8,7 @@ from ..core.declare import Array, Op, composite, method, op, put_method
 from ..core.device import check_cpu, device
 from ..core.dtype import COMPLEX, DTYPES, FLOATING, argument_type_name, bool_, default_for, dtype, finfo, iinfo, result_dtype
 from ..core.general import NUMBERS, apply_inplace, broadcast_shapes
+from ..core.inplace import check_overlap
 from ..core.layout import channels_last_order, contiguous_format, is_laid_out, memory_format, preserve_format
 from ..core.modes import modes, state
 from ..core.registry import publish
@@ -254,6 +255,7 @@ def copy_(self, other, non_blocking=False):
             self._array[...] = other._array
             self._counter[0] += 1
             return self
+    check_overlap(self, (other,))
     return apply_inplace(copy_op, (self, other))
 
 
@@ -273,10 +275,10 @@ def fill_value(value, target: dtype):
 
 
 def _in_range(value, target: dtype) -> bool:
-    if isinstance(value, complex) and target.category < COMPLEX:
-        return value.imag == 0 and _in_range(value.real, target)
     if target is bool_ or isinstance(value, bool):
         return True
+    if isinstance(value, complex) and target.category < COMPLEX:
+        return value.imag == 0 and _in_range(value.real, target)
     if target.category >= FLOATING:
         limit = finfo(target.to_real()).max
         parts = (value.real, value.imag) if isinstance(value, complex) else (value,)

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 
-from ..core.declare import Array, composite, method, op, pointwise, put_method
+from ..core.declare import Array, Op, composite, op, pointwise, put_method
 from ..core.dtype import argument_type_name
-from ..core.registry import publish
 from ..core.tensor import Tensor
-from .refusal import not_implemented, only_real
+from .refusal import not_implemented, only_real, refuse
 
 __all__ = ["eq", "ne", "lt", "le", "gt", "ge"]
 
@@ -19,8 +18,37 @@ le = pointwise("le", only_real("le_cpu", np.less_equal), kind="bool", binary=Tru
 gt = pointwise("gt", only_real("gt_cpu", np.greater), kind="bool", binary=True, numbers=("other",), aliases=("greater",))
 ge = pointwise("ge", only_real("ge_cpu", np.greater_equal), kind="bool", binary=True, numbers=("other",), aliases=("greater_equal",))
 
+
+
+def _zeros(xp, grad):
+    return xp.zeros_like(grad)
+
+
+def _declare_inplace(operation: Op) -> None:
+    """The in-place method, which PyTorch records: its result is constant, with a gradient of zero."""
+    name, hidden = operation.name, {"kind": "bool", "method": False, "inplace": False, "namespace": None}
+    with_tensor = pointwise(
+        name + "_tensor_", operation.ufunc, node=f"{name.title()}Backward1", self=_zeros, other=_zeros, **hidden
+    )
+    with_number = pointwise(
+        name + "_number_", operation.ufunc, node=f"{name.title()}Backward0", self=_zeros, binary=True, **hidden
+    )
+
+    def compare(self, other):
+        return (with_tensor if isinstance(other, Tensor) else with_number).inplace(self, other)
+
+    compare.__name__ = compare.__qualname__ = name + "_"
+    for inner in (with_tensor, with_number):
+        inner.name, inner.overloaded, inner.numbers = name, True, ("other",)
+    operation.inplace_function = compare
+    put_method(name + "_", compare)
+
+
 for _operation in (eq, ne, lt, le, gt, ge):
     _operation.overloaded = True
+    _declare_inplace(_operation)
+for _name, _operation in (("not_equal", ne), ("less", lt), ("less_equal", le), ("greater", gt), ("greater_equal", ge)):
+    put_method(_name + "_", _operation.inplace_function)
 
 # --- what a number is ---
 
@@ -84,6 +112,14 @@ def _bitwise(name: str, ufunc):
     return call
 
 
+def _no_bools(name: str, ufunc):
+    def call(a, b, out=...):
+        refuse(f"{name}_cpu", "bfc", a)
+        return ufunc(a, b, out=out)
+
+    return call
+
+
 def _shift(name: str, ufunc, fill):
     def call(a, b, out=...):
         if a.dtype.kind in "bfc":
@@ -107,6 +143,9 @@ bitwise_right_shift = pointwise(
 for _operation in (bitwise_and, bitwise_or, bitwise_xor, bitwise_not, bitwise_left_shift, bitwise_right_shift):
     _operation.fast = _operation.general  # they are not for the dtypes of the fast path
 
+gcd = pointwise("gcd", _no_bools("gcd", np.gcd), binary=True, numbers=())
+lcm = pointwise("lcm", _no_bools("lcm", np.lcm), binary=True, numbers=())
+
 # --- of whole tensors ---
 
 
@@ -123,7 +162,7 @@ def _check_tensors(name: str, input, other) -> None:
             )
 
 
-@op(name="isclose_", method=False, namespace=None)
+@op(name="isclose_op", promote=("self", "other"), method=False, namespace=None)
 def isclose_op(self: Array, other: Array, rtol, atol, equal_nan):
     same = np.equal(self, other)
     if equal_nan and self.dtype.kind in "fc":
@@ -151,6 +190,7 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 @composite
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> bool:
     """Whether all elements are close; see isclose."""
+    _check_tensors("allclose", input, other)
     return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 

@@ -17,7 +17,7 @@ def conj_op(self: Array):
 
 @op(name="conj_physical", inplace=True, method=False, namespace=None)
 def conj_physical_op(self: Array):
-    return np.conjugate(self)
+    return np.conjugate(self) if self.dtype.kind == "c" else self.copy("K")
 
 
 conj_op.derivative(of="self")(lambda xp, grad: xp.conj(grad))

@@ -135,6 +135,11 @@ hypot.derivative(of="self")(lambda xp, grad, self, result: grad * (self / result
 hypot.derivative(of="other")(lambda xp, grad, other, result: grad * (other / result))
 
 
+def _atan2(a, b):
+    refuse("atan2_cpu", "c", a)
+    return np.arctan2(a, b)
+
+
 def _atan2_slope(xp, grad, self, other):
     square = self * self + other * other
     return xp.where(square == 0, xp.zeros_like(square), grad / square)
@@ -143,6 +148,7 @@ def _atan2_slope(xp, grad, self, other):
 atan2 = pointwise(
     "atan2",
     np.arctan2,
+    checked=_atan2,
     kind="float",
     numbers=(),
     self=lambda xp, grad, self, other: _atan2_slope(xp, grad, self, other) * other,

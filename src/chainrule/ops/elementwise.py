@@ -86,6 +86,8 @@ rsub = pointwise(
     method=False,
     inplace=False,
 )
+rsub.numbers = ("other",)
+rsub.overloaded = True
 rsub_number = pointwise(
     "rsub_number",
     _reversed_subtract,
@@ -202,6 +204,8 @@ _with_alpha(sub, sub_scaled, "input - alpha * other.", aliases=("subtract",))
 def _rsub(input, other, *, alpha=1):
     """other - alpha * input."""
     number = not isinstance(other, Tensor)
+    if not isinstance(input, Tensor):
+        unwrap(rsub, (input, other))
     if alpha == 1 and alpha is not True:
         return rsub_number.fast(input, other) if number else rsub.fast(input, other)
     _check_alpha(alpha, rsub, (input, other))

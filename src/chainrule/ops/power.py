@@ -170,7 +170,9 @@ def float_power(input, exponent, *, out=None):
 
 
 def _float_power_(self, exponent):
-    dtype = float64.to_complex() if isinstance(exponent, complex) or self.is_complex() else float64
+    complex_wanted = isinstance(exponent, complex) or self.is_complex()
+    complex_wanted = complex_wanted or isinstance(exponent, Tensor) and exponent.is_complex()
+    dtype = float64.to_complex() if complex_wanted else float64
     if self.dtype is not dtype:
         raise RuntimeError(
             f"the base given to float_power_ has dtype {self.dtype.scalar_name} but the operation's result requires dtype "

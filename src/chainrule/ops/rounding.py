@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ..core import vocabulary
-from ..core.declare import Array, composite, op, pointwise, put_method
+from ..core.declare import Array, composite, method, op, pointwise, put_method
 from ..core.dtype import float32, of
 from ..core.general import NUMBERS
 from ..core.registry import publish
@@ -24,7 +24,7 @@ def _zero(xp, grad):
 # --- magnitude and sign ---
 
 
-@op(name="abs", inplace=True, aliases=("absolute",))
+@op(name="abs", aliases=("absolute",))
 def abs(self: Array):
     """The absolute value; real for complex numbers."""
     refuse("abs_cpu", "b", self)
@@ -36,6 +36,16 @@ def _(xp, grad, self):
     return grad * xp.sgn(self)
 
 
+@method
+def abs_(self):
+    """Replace every element by its absolute value; RuntimeError for complex numbers."""
+    if self._spec.dtype.is_complex:
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return abs.inplace(self)
+
+
+publish("torch", "abs_", abs_)
+put_method("absolute_", abs_)
 put_method("__abs__", Tensor.abs)
 
 
