@@ -41,7 +41,8 @@ CPU: Device
 # What annotations in the source do not say, or say in names that mean something else here.
 PROPERTIES = {
     "shape": "Size", "dtype": "DType", "device": "Device", "layout": "Layout", "grad": "Tensor | None",
-    "data": "Tensor", "ndim": "int", "itemsize": "int", "nbytes": "int", "requires_grad": "bool", "is_leaf": "bool", "_version": "int",
+    "data": "Tensor", "ndim": "int", "itemsize": "int", "nbytes": "int", "requires_grad": "bool", "is_leaf": "bool",
+    "_version": "int",
     "grad_fn": "Node | None", "output_nr": "int", "retains_grad": "bool", "_base": "Tensor | None", "is_cpu": "bool",
     "grad_dtype": "DType", "name": "None", "T": "Tensor", "mT": "Tensor", "H": "Tensor", "mH": "Tensor",
     "real": "Tensor", "imag": "Tensor", "_grad_fn": "Node | None",
@@ -49,7 +50,8 @@ PROPERTIES = {
 RETURNS = {
     "item": "Number", "tolist": "Any", "numpy": "np.ndarray", "__bool__": "bool", "__int__": "int",
     "__float__": "float", "__complex__": "complex", "__index__": "int", "__len__": "int", "__contains__": "bool",
-    "__iter__": "Iterator[Tensor]", "__repr__": "str", "__str__": "str", "__format__": "str", "__array__": "np.ndarray", "__hash__": "int",
+    "__iter__": "Iterator[Tensor]",
+    "__repr__": "str", "__str__": "str", "__format__": "str", "__array__": "np.ndarray", "__hash__": "int",
     "stride": "Any", "size": "Any", "untyped_storage": "UntypedStorage", "storage": "TypedStorage",
     "_typed_storage": "TypedStorage", "detach": "Tensor", "detach_": "Tensor", "requires_grad_": "Tensor",
     "is_floating_point": "bool", "is_complex": "bool", "is_signed": "bool", "is_same_size": "bool",

@@ -172,6 +172,16 @@ def test_tensor_arguments():
     raises(AssertionError, "Torch not compiled with CUDA enabled", torch.tensor, 1, device="cuda")
 
 
+def test_default_tensor_type():
+    torch.set_default_tensor_type(torch.DoubleTensor)
+    assert torch.zeros(1).dtype is torch.float64
+    torch.set_default_tensor_type("torch.FloatTensor")
+    assert torch.zeros(1).dtype is torch.float32
+    for bad in (torch.LongTensor, torch.float64, 3):
+        with pytest.raises(TypeError, match="only floating-point types are supported as the default type"):
+            torch.set_default_tensor_type(bad)
+
+
 def test_default_dtype():
     torch.set_default_dtype(torch.float64)
     assert torch.tensor([1.0]).dtype is torch.zeros(1).dtype is torch.arange(1.0).dtype is torch.float64

@@ -228,9 +228,11 @@ def set_default_dtype(d: dtype, /) -> None:
 
 
 def set_default_tensor_type(t, /) -> None:
-    """The older spelling of `set_default_dtype`: takes a name such as "torch.DoubleTensor"."""
+    """The older spelling of `set_default_dtype`: takes `torch.DoubleTensor` or its name."""
     if isinstance(t, str) and t.startswith("torch.cuda."):
         raise TypeError(f"type {t} not available. Torch not compiled with CUDA enabled.")
+    if isinstance(t, type):  # torch.DoubleTensor
+        t = f"torch.{t.__name__}"
     named = [d for d in DTYPES.values() if d.type_name == t]
     if not named:
         raise TypeError("invalid type object: only floating-point types are supported as the default type")

@@ -310,4 +310,5 @@ def _deep_array(self, memo) -> np.ndarray:
 
 for _name, _function in {"__reduce_ex__": _reduce_ex, "__setstate__": _setstate, "__deepcopy__": _deepcopy}.items():
     _function.__name__ = _name
+    _function.__qualname__ = f"Tensor.{_name}"
     setattr(Tensor, _name, _function)
