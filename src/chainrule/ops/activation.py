@@ -9,7 +9,9 @@ from ..core.declare import Array, composite, op, pointwise, put_method
 from ..core.dtype import argument_type_name, finfo, of
 from ..core.registry import publish
 from ..core.tensor import Tensor, wrap_dim
+from ..random.continuous import doubles
 from .elementary import scipy_ufunc, sigmoid, tanh
+from .generator import default_generator
 from .refusal import refuse
 from .selection import against, bounded
 
@@ -173,6 +175,35 @@ def _(xp, grad, result, negative_slope):
 
 
 _functional(leaky_relu, {"negative_slope": 0.01, "inplace": False}, inplace=leaky_relu_inplace)
+
+
+@op(name="rrelu", node="RreluWithNoiseBackward0", **_HIDDEN)
+@_floating("leaky_relu_cpu")
+def rrelu_op(self: Array, noise, lower, upper, training):
+    """input where it is positive, input times a slope elsewhere: the noise while training, otherwise the mean slope."""
+    return np.where(self > 0, self, self * (noise if training else self.dtype.type((lower + upper) / 2)))
+
+
+@rrelu_op.derivative(of="self")
+def _(xp, grad, self, noise, lower, upper, training):
+    return xp.where(self > 0, grad, grad * (noise if training else (lower + upper) / 2))
+
+
+def _rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    """input where it is positive, and input times a slope drawn from [lower, upper) elsewhere (B. Xu et al., 2015)."""
+    noise = None
+    if training:
+        negative = ~(input._array > 0)
+        noise = np.ones(input._spec.shape, input._spec.array_dtype)
+        noise[negative] = doubles(default_generator, int(negative.sum())) * (upper - lower) + lower
+    arguments = (input, noise, lower, upper, training)
+    return rrelu_op.inplace(*arguments) if inplace else rrelu_op.general(*arguments)
+
+
+rrelu_op.function = _rrelu
+for _namespace in ("torch", "nn.functional"):
+    publish(_namespace, "rrelu", _rrelu)
+    publish(_namespace, "rrelu_", functools.partial(_rrelu, inplace=True))
 
 
 @op(**_HIDDEN)

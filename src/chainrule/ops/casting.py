@@ -290,36 +290,55 @@ def _in_range(value, target: dtype) -> bool:
     return low <= value <= limits.max
 
 
-@op(name="fill_", node="FillBackward2", method=False, namespace=None)
-def fill_by_number(self: Array, value):
-    return np.full(self.shape, value, self.dtype)
+def _fill_number(self: Array, value):
+    return np.full_like(self, value)
 
 
-@op(name="fill_by_tensor", node="FillBackward3", method=False, namespace=None)
-def fill_by_tensor(self: Array, value: Array):
-    return np.broadcast_to(value.astype(self.dtype), self.shape)
+def _fill_tensor(self: Array, value: Array):
+    return np.full_like(self, value.real if value.dtype.kind == "c" and self.dtype.kind not in "cb" else value)
 
 
-fill_by_number.derivative(of="self")(lambda xp, grad: xp.zeros_like(grad))
-fill_by_tensor.derivative(of="self")(lambda xp, grad: xp.zeros_like(grad))
-fill_by_tensor.derivative(of="value")(lambda xp, grad: xp.sum(grad))
+# PyTorch numbers the nodes of fill (0, 1) and of fill_ (2, 3) in one row.
+_fills = [
+    op(kernel, name=name, node=f"FillBackward{i}", method=False, namespace=None)
+    for i, (kernel, name) in enumerate(
+        (
+            (_fill_number, "fill"),
+            (_fill_tensor, "fill_with"),
+            (_fill_number, "fill_"),
+            (_fill_tensor, "fill_with_"),
+        )
+    )
+]
+fill_by_number, fill_by_tensor = _fills[2:]
+for _operation in _fills:
+    _operation.derivative(of="self")(lambda xp, grad: xp.zeros_like(grad))
+for _operation in _fills[1::2]:
+    _operation.derivative(of="value")(lambda xp, grad: xp.sum(grad))
 
 
-@method
-def fill_(self, value):
-    """Write one number, or a 0-dim tensor, into every element."""
+def _checked_value(value, target: dtype, name: str):
+    """What to fill with: a 0-dim tensor itself, a number in the range of the dtype."""
     if isinstance(value, Tensor):
         if value._spec.ndim:
             raise RuntimeError(
                 f"fill_ only supports 0-dimension value tensor but got tensor with {value._spec.ndim} dimensions."
             )
-        return apply_inplace(fill_by_tensor, (self, value))
+        return value
     if not isinstance(value, NUMBERS):
         raise TypeError(
-            f"fill_() received an invalid combination of arguments - got ({argument_type_name(value)}), but expected one of:\n"
-            " * (Tensor value)\n * (Number value)\n"
+            f"{name}() received an invalid combination of arguments - got ({argument_type_name(value)}), but expected one "
+            "of:\n * (Tensor value)\n * (Number value)\n"
         )
-    value = fill_value(value, self._spec.dtype)
+    return fill_value(value, target)
+
+
+@method
+def fill_(self, value):
+    """Write one number, or a 0-dim tensor, into every element."""
+    value = _checked_value(value, self._spec.dtype, "fill_")
+    if isinstance(value, Tensor):
+        return apply_inplace(fill_by_tensor, (self, value))
     if unrecorded(self):
         self._array.fill(value)
         self._counter[0] += 1
@@ -348,10 +367,12 @@ def zero_(self):
 @composite(method=False)
 def fill(input, value):
     """A tensor like input with one number, or the value of a 0-dim tensor, everywhere."""
-    return clone(input).fill_(value)
+    value = _checked_value(value, input._spec.dtype, "fill")
+    return _fills[isinstance(value, Tensor)].general(input, value)
 
 
-for _operation, _function in ((copy_op, copy_), (fill_by_number, fill_), (fill_by_tensor, fill_), (zero_op, zero_)):
+copy_op.function, zero_op.function = copy_, zero_
+for _operation, _function in zip(_fills, (fill, fill, fill_, fill_)):
     _operation.function = _function
 for _function in (fill_, zero_):
     publish("torch", _function.__name__, _function)

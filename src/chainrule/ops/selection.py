@@ -89,6 +89,8 @@ def _check_mask(self, mask, value) -> None:
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value._spec.ndim} dimension(s)."
         )
+    if isinstance(value, Tensor) and value._spec.dtype.is_complex and not self._spec.dtype.is_complex:
+        fill_value(value._array.item(), self._spec.dtype)
 
 
 @composite
@@ -209,6 +211,7 @@ def bounded(a, low, high):
 def _clamp(array, low, high):
     dtype = result_dtype([of(array.dtype)], [], [type(v) for v in (low, high) if v is not None])
     _refuse_complex(dtype)
+    low, high = (None if v is None else fill_value(v, dtype) for v in (low, high))
     return bounded(array.astype(dtype.numpy, copy=False), low, high)
 
 
