@@ -1,12 +1,16 @@
 """Values put at places of a fresh array of zeros: the vjps of slicing and indexing, raw over NumPy arrays.
 
+An index is a tuple of slices, integer arrays and masks, as NumPy takes it.
+
 They are part of the vocabulary (vocabulary.py imports them); ops/indexing.py and ops/slicing.py declare operations of the
 same names, so that they can be differentiated again.
 """
 
 import numpy as np
 
-__all__ = ["place", "accumulate", "diagonal_place", "unfold_place", "add_at", "strided"]
+__all__ = [
+    "place", "accumulate", "index_last", "place_last", "diagonal_place", "unfold_place", "add_at", "write_at", "strided",
+]  # fmt: skip
 
 
 def strided(array, shape, strides):
@@ -58,24 +62,77 @@ def unfold_place(values, shape, dim, size, step):
 
 
 def accumulate(values, shape, index):
-    """Zeros of `shape` with `values` added at `index`, a tuple of slices and integer arrays; where a place occurs twice
-    both are added."""
+    """Zeros of `shape` with `values` added at `index`; where a place occurs twice both are added."""
     out = np.zeros(shape, values.dtype)
     add_at(out, index, values)
     return out
 
 
+def index_last(x, index):
+    """x[index], but zeros for all except the last of what leads to the same place: the vjp of writing at `index`."""
+    out = x[index]
+    lost = overwritten(x.shape, index)
+    if lost is not None:
+        out[np.broadcast_to(lost, out.shape)] = 0
+    return out
+
+
+def place_last(values, shape, index):
+    """Zeros of `shape` with `values` written at `index`; where a place occurs twice the last value stays."""
+    out = np.zeros(shape, values.dtype)
+    write_at(out, index, values)
+    return out
+
+
+def overwritten(shape, index):
+    """A mask over the index that says which values a later one overwrites, ready to broadcast against x[index]; None where
+    every place occurs once."""
+    if all(type(i) is slice or i.dtype == np.bool for i in index) and sum(type(i) is not slice for i in index) == 1:
+        return None
+    places = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)[index]
+    last = np.full(int(np.prod(shape)), -1, np.int64)
+    order = np.arange(places.size, dtype=np.int64).reshape(places.shape)
+    last[places.reshape(-1)] = order.reshape(-1)
+    lost = last[places] != order
+    return lost if lost.any() else None
+
+
+def write_at(out, index, values) -> None:
+    """Write `values` at `index`; where a place occurs twice the last value stays."""
+    if len(index) > 1 or index[0].ndim > 1 or values.ndim > 1 and not values.flags.c_contiguous:
+        # NumPy walks an index in the order of its memory, which must be the order of its elements.
+        arrays = [i for i in index if type(i) is not slice]
+        if all(i.dtype != np.bool for i in arrays):
+            together = iter([np.ascontiguousarray(i) for i in np.broadcast_arrays(*arrays)])
+            index = tuple(i if type(i) is slice else next(together) for i in index)
+            values = np.ascontiguousarray(values)
+    out[index] = values
+
+
 def add_at(out, index, values) -> None:
-    """Add `values` at `index` (a tuple of slices and integer arrays) of a contiguous array."""
-    if len(index) == 1 and index[0].ndim == 1 and out.ndim > 1:
-        _add_rows(out, index[0], values)
-        return
-    if len(index) == out.ndim and all(type(i) is not slice for i in index) and out.flags.c_contiguous:
-        places = np.ravel_multi_index(index, out.shape, mode="wrap") if len(index) > 1 else index[0] % max(out.shape[0], 1)
+    """Add `values` at `index` of an array."""
+    if len(index) == 1:
+        only = index[0]
+        if only.dtype == np.bool:
+            out[only] += values
+            return
+        if only.ndim == 1 and out.ndim > 1:
+            _add_rows(out, only, values)
+            return
+    if len(index) == out.ndim and all(type(i) is not slice and i.dtype != np.bool for i in index) and out.flags.c_contiguous:
+        places = index[0] % max(out.shape[0], 1) if len(index) == 1 else _flat_places(index, out.shape)
         # NumPy has a fast loop for one-dimensional indices only.
         np.add.at(out.reshape(-1), places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
         return
     np.add.at(out, index, values)
+
+
+def _flat_places(index, shape):
+    """The places that integer arrays, one per dimension, lead to, counted through the whole array."""
+    places = 0
+    for i, n in zip(index, shape):
+        places = places * n + i % max(n, 1)
+    return places
 
 
 def _add_rows(out, rows, values) -> None:

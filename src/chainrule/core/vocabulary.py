@@ -80,7 +80,7 @@ from numpy import (  # noqa: F401
     zeros_like,
 )
 
-from .placing import accumulate, diagonal_place, place, unfold_place  # noqa: F401
+from .placing import accumulate, diagonal_place, index_last, place, place_last, unfold_place  # noqa: F401
 from .registry import OPS
 
 ndarray = np.ndarray
