@@ -145,7 +145,7 @@ def broadcast_shapes(a: tuple, b: tuple) -> tuple:
     """The shape of two operands together; RuntimeError in PyTorch's words where they do not match."""
     ndim = max(len(a), len(b))
     out = []
-    for i in range(-ndim, 0):
+    for i in range(-1, -ndim - 1, -1):  # PyTorch names the last dimension that does not match
         m = a[i] if -i <= len(a) else 1
         n = b[i] if -i <= len(b) else 1
         if m != n and m != 1 and n != 1:
@@ -153,7 +153,7 @@ def broadcast_shapes(a: tuple, b: tuple) -> tuple:
                 f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {i + ndim}"
             )
         out.append(n if m == 1 else m)
-    return tuple(out)
+    return tuple(reversed(out))
 
 
 def compute(op, operands: list) -> tuple:
