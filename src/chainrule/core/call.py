@@ -35,17 +35,16 @@ def make_unary(op):
     """The function and method of a pointwise operation of one tensor."""
     kernel, node_type, general = op.ufunc, op.node_type, op.general
     saves_self, saves_result = "self" in op.saved_names, "result" in op.saved_names
-    if op.result_kind == "bool" or len(op.saved_names) > 1:
-
-        def call_general(input, *, out=None):
-            return general(input, out=out)
-
-        return own_code(call_general)
+    floating = op.result_kind == "float"  # integers would become floating
+    if op.result_kind == "bool":
+        return make_question(op)
+    if len(op.saved_names) > 1:
+        raise TypeError(f"{op.name}: a pointwise operation of one operand saves the operand or the result")
 
     def call(input, *, out=None):
         try:
             spec = input._spec
-            if modes.detour or not spec.direct or out is not None:
+            if modes.detour or floating and not spec.direct or out is not None:
                 return general(input, out=out)
         except AttributeError:
             return general(input, out=out)
@@ -91,6 +90,27 @@ def make_unary(op):
     return own_code(call)
 
 
+def make_question(op):
+    """The function and method of an operation of one tensor that has no derivative and gives bools."""
+    kernel, general = op.ufunc, op.general
+
+    def call(input, *, out=None):
+        if modes.detour or out is not None or not isinstance(input, Tensor):
+            return general(input, out=out)
+        try:
+            found = kernel(input._array, out=...)
+        except Exception:
+            return general(input)
+        t = new(Tensor)
+        t._array = found
+        t._spec = spec_of(found)
+        t._edge = t._view = None
+        t._counter = [0]
+        return t
+
+    return own_code(call)
+
+
 def make_binary(op, general=None):
     """The fast caller of a pointwise operation of two tensors, or of a tensor and a Python number.
 
@@ -109,6 +129,7 @@ def make_binary(op, general=None):
     both = names == ("self", "other")
     only_self = names == ("self",)
     no_numbers = "other" not in op.numbers
+    floating = op.result_kind == "float"  # integers would become floating
     other_is_attribute = "other" not in op.formulas  # a number that PyTorch's node has no edge for
 
     def call(self, other):
@@ -118,7 +139,7 @@ def make_binary(op, general=None):
         specs = None
         cls = other.__class__
         if cls is float or cls is int:
-            if no_numbers or not spec.direct:
+            if no_numbers or not spec.direct and (floating or not small_integer(spec, other)):
                 return general(self, other)
             try:
                 second = spec.scalars[other]
@@ -136,7 +157,7 @@ def make_binary(op, general=None):
                 if other_spec.dtype is not spec.dtype:
                     return general(self, other)
                 specs = (spec, other_spec)
-            if not spec.direct:
+            if floating and not spec.direct:
                 return general(self, other)
             second = other._array
             other_edge = other._edge
@@ -222,10 +243,8 @@ def make_comparison(op, general=None):
         if cls is float or cls is int:
             if no_numbers:
                 return general(self, other)
-            if not spec.direct:
-                small = cls is int and -128 <= other < 128 and (other >= 0 or spec.dtype.is_signed)
-                if not small or spec.dtype.category != INTEGER:
-                    return general(self, other)
+            if not spec.direct and not small_integer(spec, other):
+                return general(self, other)
             try:
                 second = spec.scalars[other]
             except KeyError:
@@ -260,6 +279,7 @@ def make_binary_inplace(op, general):
     kernel = op.ufunc
 
     no_numbers = "other" not in op.numbers
+    floating = op.result_kind == "float"
 
     def call(self, other):
         if modes.detour:
@@ -267,7 +287,7 @@ def make_binary_inplace(op, general):
         spec = self._spec
         cls = other.__class__
         if cls is float or cls is int:
-            if no_numbers or not spec.direct:
+            if no_numbers or not spec.direct and (floating or not small_integer(spec, other)):
                 return general(self, other)
             try:
                 second = spec.scalars[other]
@@ -280,7 +300,7 @@ def make_binary_inplace(op, general):
                 other_spec = other._spec
             except AttributeError:
                 return general(self, other)
-            if other_spec is not spec and other_spec.dtype is not spec.dtype or not spec.direct:
+            if other_spec is not spec and other_spec.dtype is not spec.dtype or floating and not spec.direct:
                 return general(self, other)
             if other._counter is self._counter and other is not self:
                 return general(self, other)
@@ -299,7 +319,7 @@ def make_binary_inplace(op, general):
             kernel(array, second, out=array)
         except RuntimeWarning:
             pass  # NumPy warns after the result is written
-        except ValueError:
+        except (TypeError, ValueError):
             return general(self, other)
         counter[0] += 1
         return self
@@ -414,6 +434,13 @@ def make_single_vjp(op):
         return (fit(out, node.spec if specs is None else specs[0]),)
 
     return own_code(vjp)
+
+
+def small_integer(spec, number) -> bool:
+    """Whether an integer tensor and this number have the tensor's dtype, and the number is in the range of every such."""
+    return type(number) is int and -128 <= number < 128 and spec.dtype.category == INTEGER and (
+        number >= 0 or spec.dtype.is_signed
+    )
 
 
 def _too_large(number) -> bool:

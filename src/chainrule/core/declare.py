@@ -34,6 +34,7 @@ from typing import Any
 
 import numpy as np
 
+from .call_several import make_several, make_several_vjp
 from .call import make_binary, make_binary_inplace, make_binary_vjp, make_comparison, make_single, make_single_vjp, make_unary, make_unary_vjp
 from .general import apply, apply_inplace, apply_out, backward
 from .modes import modes
@@ -116,7 +117,7 @@ class Op:
         self.node_type.vjp = lambda node, grad: backward(node, (grad,), None)
         self.node_type.run = backward
         self.__doc__ = kernel.__doc__
-        self.single = make_single(self)
+        self.single = make_single(self) or make_several(self)
         OPS[name] = self
 
     # --- calling ---
@@ -194,8 +195,11 @@ class Op:
         wanted = {n for f in self.formulas.values() for n in f.names} - {"needs"}
         order = [*self.params, *sorted(wanted - set(self.params))]
         self.saved_names = tuple(n for n in order if n in wanted)
-        if self.single is not None and (vjp := make_single_vjp(self)) is not None:
-            self.node_type.vjp = vjp
+        if self.single is not None:
+            several = sum(map(bool, self.kinds)) > 1
+            vjp = make_several_vjp(self) if several else make_single_vjp(self)
+            if vjp is not None:
+                self.node_type.vjp = vjp
         for name in self.saved_names:
             setattr(self.node_type, "_saved_" + name, property(functools.partial(read_saved, name)))
 

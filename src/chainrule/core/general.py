@@ -198,6 +198,11 @@ def apply(op, values):
     if op.formulas and state.grad_enabled:
         edges = edges_of(op, operands)
     out, arguments = compute(op, operands)
+    return finish(op, operands, arguments, edges, out)
+
+
+def finish(op, operands, arguments, edges, out):
+    """Make tensors of what the kernel returned, and record the operation where there are edges."""
     several = type(out) in (tuple, list)
     outs = [as_result(o, op, arguments) for o in (out if several else (out,))]
     results = [new_result(o) for o in outs]

@@ -165,7 +165,8 @@ def power(x, exponent):
         if exponent == 1:
             return x
         if exponent == 3:
-            return x * x * x
+            out = np.multiply(x, x, out=...)
+            return np.multiply(out, x, out=out)
         if exponent == 0.5:
             return np.sqrt(x)
         if exponent == -1:

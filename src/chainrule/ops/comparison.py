@@ -79,7 +79,7 @@ isfinite = pointwise("isfinite", np.isfinite, kind="bool", inplace=False)
 isposinf = pointwise("isposinf", _is_infinite("isposinf", 1.0), kind="bool", inplace=False)
 isneginf = pointwise("isneginf", _is_infinite("isneginf", -1.0), kind="bool", inplace=False)
 isreal = pointwise(
-    "isreal", lambda a: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones_like(a, bool), kind="bool", inplace=False
+    "isreal", lambda a, out=...: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones_like(a, bool), kind="bool", inplace=False
 )
 
 
@@ -140,8 +140,6 @@ bitwise_left_shift = pointwise("bitwise_left_shift", _shift("lshift_cpu", np.lef
 bitwise_right_shift = pointwise(
     "bitwise_right_shift", _shift("rshift_cpu", np.right_shift, lambda a: np.where(a < 0, -1, 0)), binary=True
 )
-for _operation in (bitwise_and, bitwise_or, bitwise_xor, bitwise_not, bitwise_left_shift, bitwise_right_shift):
-    _operation.fast = _operation.general  # they are not for the dtypes of the fast path
 
 gcd = pointwise("gcd", _no_bools("gcd", np.gcd), binary=True, numbers=())
 lcm = pointwise("lcm", _no_bools("lcm", np.lcm), binary=True, numbers=())

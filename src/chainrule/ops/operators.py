@@ -96,7 +96,7 @@ for _symbol, _name in (
     ("rshift", "bitwise_right_shift"),
 ):
     _operation = getattr(comparison, _name)
-    _put(f"__{_symbol}__", guarded(_operation.function))
+    _put(f"__{_symbol}__", operator(_operation))
     _put(f"__r{_symbol}__", reflected(_operation.function))
     _put(f"__i{_symbol}__", guarded(_operation.inplace))
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core import vocabulary
 from ..core.declare import Array, composite, method, op, pointwise, put_method
-from ..core.dtype import argument_type_name, bool_, of, result_dtype, uint8
+from ..core.dtype import FLOATING, argument_type_name, bool_, float16, of, result_dtype, uint8
 from ..core.general import NUMBERS, apply_inplace, broadcast_shapes
 from ..core.registry import FUNCTIONS, publish
 from ..core.tensor import Tensor
@@ -208,10 +208,17 @@ def bounded(a, low, high):
     return a
 
 
+_PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
+_NUMBERS = (int, float, type(None))
+
+
 def _clamp(array, low, high):
+    if array.dtype in _PLAIN and low.__class__ in _NUMBERS and high.__class__ in _NUMBERS:
+        return bounded(array, low, high)
     dtype = result_dtype([of(array.dtype)], [], [type(v) for v in (low, high) if v is not None])
     _refuse_complex(dtype)
-    low, high = (None if v is None else fill_value(v, dtype) for v in (low, high))
+    if dtype is float16 or dtype.category < FLOATING:
+        low, high = (None if v is None else fill_value(v, dtype) for v in (low, high))
     return bounded(array.astype(dtype.numpy, copy=False), low, high)
 
 
