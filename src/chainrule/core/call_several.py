@@ -8,7 +8,16 @@ import numpy as np
 
 from . import vocabulary
 from .call import number_array, own_code
-from .general import apply, as_result, edges_of, finish, save_one
+from .general import (
+    apply,
+    apply_inplace,
+    as_result,
+    edges_of,
+    finish,
+    make_inplace_node,
+    rebase_inplace,
+    save_one,
+)
 from .modes import modes, state
 from .node import next_sequence, saved_error
 from .spec import spec_of
@@ -131,6 +140,69 @@ def make_several(op):
         node.extra = None
         t._edge = node
         return t
+
+    return own_code(call)
+
+
+def make_inplace(op):
+    """The caller of an operation that writes into its first operand, where nothing is to be recorded."""
+    if "many" in op.kinds or op.views or op.keyword_only:
+        return lambda *values: apply_inplace(op, values)
+    kernel = op.kernel
+    inputs = tuple(
+        (i, op.params[i] in op.promote, op.params[i] in op.numbers and op.params[i] in op.promote)
+        for i in op.tensor_positions
+    )
+    same = op.result_kind == "same"
+
+    def call(*values):
+        target = values[0]
+        if modes.detour or not isinstance(target, Tensor):
+            return apply_inplace(op, values)
+        arrays = list(values)
+        spec, counter = target._spec, target._counter
+        live = False
+        recorded = not modes.unusual or state.grad_enabled
+        for i, promoted, number in inputs:
+            value = values[i]
+            try:
+                other = value._spec
+            except AttributeError:
+                if value is None:
+                    continue
+                if not number or not spec.direct or value.__class__ is not float and value.__class__ is not int:
+                    return apply_inplace(op, values)
+                arrays[i] = number_array(spec, value)
+                if arrays[i] is None:
+                    return apply_inplace(op, values)
+                continue
+            if promoted and (other.dtype is not spec.dtype or not same and not spec.direct):
+                return apply_inplace(op, values)
+            if recorded and (value._edge if value._view is None else view_edge(value)) is not None:
+                live = True
+            if value._counter is counter and value is not target:
+                return apply_inplace(op, values)
+            arrays[i] = value._array
+        array = target._array
+        if counter is None or 0 in array.strides:
+            return apply_inplace(op, values)
+        if live and (target._view is not None or target._edge is LEAF or modes.unusual or not op.formulas or not spec.inexact):
+            return apply_inplace(op, values)
+        try:
+            if op.check is not None:
+                op.check(values)
+            out = kernel(*arrays)
+        except Exception:
+            return apply_inplace(op, values)
+        if type(out) is not np.ndarray or out.shape != array.shape or out.dtype is not array.dtype:
+            return apply_inplace(op, values)
+        if live:
+            node = make_inplace_node(op, values, arrays, edges_of(op, values), target)
+        array[...] = out
+        counter[0] += 1
+        if live:
+            rebase_inplace(op, node, target)
+        return target
 
     return own_code(call)
 

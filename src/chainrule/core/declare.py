@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from .call_several import make_several, make_several_vjp
+from .call_several import make_inplace, make_several, make_several_vjp
 from .call import make_binary, make_binary_inplace, make_binary_vjp, make_comparison, make_single, make_single_vjp, make_unary, make_unary_vjp
 from .general import apply, apply_inplace, apply_out, backward
 from .modes import modes
@@ -118,6 +118,7 @@ class Op:
         self.node_type.run = backward
         self.__doc__ = kernel.__doc__
         self.single = make_single(self) or make_several(self)
+        self.single_inplace: Any = None  # made when it is first called, when the declaration is complete
         OPS[name] = self
 
     # --- calling ---
@@ -167,7 +168,11 @@ class Op:
 
     def inplace(self, *args, **kwargs):
         """Run the operation and write its result into its first argument."""
-        return apply_inplace(self, self.bind(args, kwargs))
+        if kwargs or len(args) != len(self.params):
+            args = self.bind(args, kwargs)
+        if self.single_inplace is None:
+            self.single_inplace = make_inplace(self)
+        return self.single_inplace(*args)
 
     def __call__(self, *args, **kwargs):
         return self.function(*args, **kwargs)
@@ -307,7 +312,7 @@ def pointwise(name, kernel, *, kind="same", method=True, inplace=True, namespace
             operation.node_type.vjp = vjp
     operation.inplace_function = _wrapper(operation, "inplace", name + "_")
     if binary and isinstance(kernel, np.ufunc) and kind == "same":
-        operation.inplace_function = _named(make_binary_inplace(operation, operation.inplace_function), name + "_", operation)
+        operation.inplace_function = _named(make_binary_inplace(operation, operation.inplace), name + "_", operation)
     function = _binary_function(operation) if binary else operation.fast
     operation.kernel = checked or kernel
     _named(function, name, operation)

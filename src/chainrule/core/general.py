@@ -376,7 +376,10 @@ def save_one(op, name: str, operands, arguments, results, copy_self: bool) -> tu
                     "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
                     "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
                 )
-            return arguments[i], counter, counter[0] if counter is not None else 0
+            if counter is None:
+                return arguments[i], None, 0
+            changed = copy_self and counter is operands[0]._counter  # its memory holds the result by now
+            return arguments[i], counter, counter[0] - changed
         argument = arguments[i]
         return tuple(argument) if type(argument) is list else argument, None, 0
     if name.startswith("result"):
@@ -405,9 +408,7 @@ def apply_inplace(op, values):
         check_overlap(target, operands)
     if op.check is not None:
         op.check(operands)
-    edges = edges_of(op, operands) if state.grad_enabled else None
-    if state.grad_enabled and (edges is not None or edge_of(target) is not None):
-        check_inplace(target)
+    edges = edges_inplace(op, operands)
     if op.views:
         return reshape_inplace(op, operands, edges)
     try:
@@ -417,19 +418,29 @@ def apply_inplace(op, values):
             check_promoted(op, operands, target)
         raise
     check_result(target, out.shape, spec_of(out).dtype)
-    saved_self = edges is not None and "self" in needed_names(op, operands, edges)
-    if saved_self and np.may_share_memory(arguments[0], target._array):
-        arguments[0] = arguments[0].copy()
+    node = None
+    if edges is not None and target._spec.inexact:
+        node = make_inplace_node(op, operands, arguments, edges, target)
     np.copyto(target._array, out, casting="unsafe")
     bump(target)
-    if edges is not None and target._spec.inexact:
-        rebase_history(target, make_inplace_node(op, operands, arguments, edges, target))
+    if node is not None:
+        rebase_inplace(op, node, target)
     elif edges is None and op.formulas == {} and state.grad_enabled and edge_of(target) is not None:
         rebase_history(target, None)
     return target
 
 
+def edges_inplace(op, operands):
+    """The edges for an operation that changes its first operand; RuntimeError where autograd cannot follow the change."""
+    if not state.grad_enabled:
+        return None
+    if any(isinstance(o, Tensor) and o.requires_grad for o in flat(operands)):
+        check_inplace(operands[0])
+    return edges_of(op, operands)
+
+
 def make_inplace_node(op, operands, arguments, edges, target):
+    """The node of an in-place operation, before the target is written: what it saves of the operands has the version of now."""
     needed = needed_names(op, operands, edges)
     saved = save(op, operands, arguments, needed, [target], copy_self=True)
     specs = tuple(
@@ -439,6 +450,15 @@ def make_inplace_node(op, operands, arguments, edges, target):
         for t in (operands[i] if type(operands[i]) is list else (operands[i],))
     )
     return op.node_type.make(edges, saved, target._spec, specs)
+
+
+def rebase_inplace(op, node, target) -> None:
+    """Make the node the history of the target, which was written since; if it saves the result, that is the new version."""
+    if "result" in op.saved_names:
+        at = 3 * op.saved_names.index("result") + 2
+        if node.saved[at - 1] is not None:
+            node.saved = (*node.saved[:at], target._counter[0], *node.saved[at + 1 :])
+    rebase_history(target, node)
 
 
 def check_result(target, shape: tuple, dtype) -> None:

@@ -149,7 +149,8 @@ def select(mask, x):
 def where(condition, x, y):
     """x where the condition holds, y elsewhere."""
     if condition.size > 4096 and isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and x.dtype is y.dtype:
-        if x.dtype in _BITS and x.shape == y.shape == condition.shape and condition.dtype == np.bool:
+        alike = x.shape in (condition.shape, ()) and y.shape in (condition.shape, ())
+        if alike and x.dtype in _BITS and condition.dtype == np.bool:
             bits = _bits(condition, _BITS[x.dtype])
             x, y, dtype = x.view(bits.dtype), y.view(bits.dtype), x.dtype
             np.bitwise_and(np.bitwise_xor(x, y), bits, out=bits)

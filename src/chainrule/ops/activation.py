@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from ..core import vocabulary
 from ..core.declare import Array, composite, op, pointwise, put_method
 from ..core.dtype import argument_type_name, finfo, of
 from ..core.registry import publish
@@ -144,17 +145,24 @@ def relu6(input, inplace=False):
 hardtanh.function = _hardtanh
 
 
+def _leaky_relu(self, negative_slope):
+    below = np.multiply(self, negative_slope, out=..., dtype=self.dtype)
+    if 0 <= negative_slope <= 1:
+        return np.maximum(self, below, out=below)
+    return vocabulary.where(self > 0, self, below)
+
+
 @op(**_HIDDEN)
 @_floating("leaky_relu_cpu")
 def leaky_relu(self: Array, negative_slope):
     """input where it is positive, negative_slope * input elsewhere."""
-    return np.where(self > 0, self, self * self.dtype.type(negative_slope))
+    return _leaky_relu(self, negative_slope)
 
 
 @op(node="LeakyReluBackward1", **_HIDDEN)
 @_floating("leaky_relu_cpu")
 def leaky_relu_inplace(self: Array, negative_slope):
-    return np.where(self > 0, self, self * self.dtype.type(negative_slope))
+    return _leaky_relu(self, negative_slope)
 
 
 @leaky_relu.derivative(of="self")
@@ -181,7 +189,7 @@ _functional(leaky_relu, {"negative_slope": 0.01, "inplace": False}, inplace=leak
 @_floating("leaky_relu_cpu")
 def rrelu_op(self: Array, noise, lower, upper, training):
     """input where it is positive, input times a slope elsewhere: the noise while training, otherwise the mean slope."""
-    return np.where(self > 0, self, self * (noise if training else self.dtype.type((lower + upper) / 2)))
+    return vocabulary.where(self > 0, self, self * (noise if training else self.dtype.type((lower + upper) / 2)))
 
 
 @rrelu_op.derivative(of="self")
@@ -210,12 +218,12 @@ for _namespace in ("torch", "nn.functional"):
 def threshold(self: Array, threshold, value):
     """input where it is above threshold, value elsewhere."""
     refuse("threshold_cpu", "bc", self)
-    return np.where(self <= threshold, self.dtype.type(value), self)
+    return vocabulary.where(self <= threshold, self.dtype.type(value), self)
 
 
 @op(node="ThresholdBackward1", **_HIDDEN)
 def threshold_inplace(self: Array, threshold, value):
-    return np.where(self <= threshold, self.dtype.type(value), self)
+    return vocabulary.where(self <= threshold, self.dtype.type(value), self)
 
 
 for _operation in (threshold, threshold_inplace):
@@ -238,7 +246,7 @@ for _namespace in ("torch", "nn.functional"):
 
 @op(name="prelu", promote=("self", "weight"), node="PreluKernelBackward0", **_HIDDEN)
 def prelu_op(self: Array, weight: Array):
-    return np.where(self > 0, self, weight * self)
+    return vocabulary.where(self > 0, self, weight * self)
 
 
 prelu_op.derivative(of="self")(lambda xp, grad, self, weight: xp.where(self > 0, grad, weight * grad))
@@ -283,8 +291,13 @@ for _namespace in ("torch", "nn.functional"):
 
 
 def _elu(self, alpha, scale, input_scale):
-    below = np.expm1(self * self.dtype.type(input_scale)) * self.dtype.type(alpha * scale)
-    return np.where(self <= 0, below, self * self.dtype.type(scale))
+    below = against(np.minimum, self, 0)
+    if input_scale != 1:
+        np.multiply(below, input_scale, out=below, dtype=self.dtype)
+    np.expm1(below, out=below)
+    if alpha * scale != 1:
+        np.multiply(below, alpha * scale, out=below, dtype=self.dtype)
+    return vocabulary.where(self > 0, self if scale == 1 else self * self.dtype.type(scale), below)
 
 
 def _elu_grad(xp, grad, self, alpha, scale, input_scale):
@@ -405,7 +418,9 @@ _functional(gelu, {"approximate": "none"}, keyword_only=True)
 @_floating("silu_cpu", complex_too=True)
 def silu(self: Array):
     """input * sigmoid(input)."""
-    return self / (1 + np.exp(-self))
+    out = np.exp(np.negative(self, out=...), out=...)
+    np.add(out, 1, out=out)
+    return np.divide(self, out, out=out)
 
 
 @silu.derivative(of="self")
@@ -437,8 +452,12 @@ _functional(mish, {"inplace": False})
 @_floating("softplus_cpu")
 def softplus(self: Array, beta, threshold):
     """log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold."""
-    scaled = self * self.dtype.type(beta)
-    return np.where(scaled > threshold, self, np.log1p(np.exp(scaled)) / self.dtype.type(beta))
+    scaled = self if beta == 1 else self * self.dtype.type(beta)
+    soft = np.exp(scaled, out=...)
+    np.log1p(soft, out=soft)
+    if beta != 1:
+        np.divide(soft, beta, out=soft, dtype=self.dtype)
+    return vocabulary.where(scaled > threshold, self, soft)
 
 
 @softplus.derivative(of="self")
@@ -539,7 +558,7 @@ _functional(hardsigmoid, {"inplace": False})
 @_floating("hardshrink_cpu")
 def hardshrink(self: Array, lambd):
     """input where |input| is above lambd, 0 elsewhere."""
-    return np.where((self >= -lambd) & (self <= lambd), self.dtype.type(0), self)
+    return vocabulary.where((self >= -lambd) & (self <= lambd), self.dtype.type(0), self)
 
 
 @op(**_HIDDEN)
@@ -552,7 +571,7 @@ def softshrink(self: Array, lambd):
         raise RuntimeError(
             f"lambda must be in range [0, {limit:g}] for input dtype {dtype.scalar_name}, but found {lambd:g}"
         )
-    return np.where(self > lambd, self - lambd, np.where(self < -lambd, self + lambd, self * 0))
+    return vocabulary.where(self > lambd, self - lambd, vocabulary.where(self < -lambd, self + lambd, self * 0))
 
 
 def _shrink_grad(xp, grad, self, lambd):

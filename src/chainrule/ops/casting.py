@@ -78,6 +78,8 @@ def to_copy(self: Array, dtype, memory_format):
     target = dtype.numpy
     if self.dtype.kind == "c" and target.kind not in "cb":
         self = self.real
+    if memory_format is None and 0 not in self.strides:
+        return self.astype(target)
     return laid_out_copy(self, memory_format, target)
 
 
@@ -261,6 +263,8 @@ def copy_(self, other, non_blocking=False):
 
 def fill_value(value, target: dtype):
     """A number as an element of the dtype; RuntimeError where it is out of range."""
+    if target.itemsize >= 4 and target.category == FLOATING and value.__class__ in (int, float) and -3e38 < value < 3e38:
+        return value
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, int) and not isinstance(value, bool) and not -(1 << 63) <= value < 1 << 64:
         raise OverflowError("int too big to convert")

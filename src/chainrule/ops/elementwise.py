@@ -155,6 +155,13 @@ def _check_alpha(alpha, operation: Op, operands) -> None:
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
 
 
+def _floating_pair(input, other) -> bool:
+    """Whether both are tensors of one floating or complex dtype, which go with every floating alpha."""
+    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+        return False
+    return input._spec.inexact and input._spec.dtype is other._spec.dtype
+
+
 def _with_alpha(plain: Op, scaled: Op, doc: str, aliases=()):
     """The function, method and in-place method of an operation with `alpha`; the deprecated order (input, alpha, other) too."""
     name, fast, fast_inplace = plain.name, plain.fast, plain.inplace_function
@@ -167,7 +174,8 @@ def _with_alpha(plain: Op, scaled: Op, doc: str, aliases=()):
             return fast(input, other)
         if alpha == 1 and alpha is not True:
             return plain.general(input, other, out=out)
-        _check_alpha(alpha, plain, (input, other))
+        if alpha.__class__ is not float or not _floating_pair(input, other):
+            _check_alpha(alpha, plain, (input, other))
         return scaled.general(input, other, alpha, out=out)
 
     def call_inplace(self, other, *rest, alpha=1):

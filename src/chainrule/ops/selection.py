@@ -7,7 +7,7 @@ import numpy as np
 from ..core import vocabulary
 from ..core.declare import Array, composite, method, op, pointwise, put_method
 from ..core.dtype import FLOATING, argument_type_name, bool_, float16, of, result_dtype, uint8
-from ..core.general import NUMBERS, apply_inplace, broadcast_shapes
+from ..core.general import NUMBERS, apply_inplace
 from ..core.registry import FUNCTIONS, publish
 from ..core.tensor import Tensor
 from .casting import fill_value, unrecorded
@@ -52,10 +52,9 @@ where_op.function = where
 
 
 def _masked(self, mask, value):
-    out = np.empty(broadcast_shapes(self.shape, mask.shape), self.dtype)
-    out[...] = self
-    np.copyto(out, value, where=mask, casting="unsafe")
-    return out
+    if value.__class__ is np.ndarray and value.dtype.kind == "c" and self.dtype.kind not in "cb":
+        value = value.real
+    return vocabulary.where(mask, np.asarray(value, self.dtype), self)
 
 
 @op(name="masked_fill", node="MaskedFillBackward0", method=False, namespace=None)
