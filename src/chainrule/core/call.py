@@ -437,7 +437,7 @@ def make_single_vjp(op):
 
 
 def small_integer(spec, number) -> bool:
-    """Whether an integer tensor and this number have the tensor's dtype, and the number is in the range of every such."""
+    """Whether an integer tensor and this number have the tensor's dtype, and every such dtype holds the number."""
     return type(number) is int and -128 <= number < 128 and spec.dtype.category == INTEGER and (
         number >= 0 or spec.dtype.is_signed
     )

@@ -186,7 +186,9 @@ def make_inplace(op):
         array = target._array
         if counter is None or 0 in array.strides:
             return apply_inplace(op, values)
-        if live and (target._view is not None or target._edge is LEAF or modes.unusual or not op.formulas or not spec.inexact):
+        if live and (
+            target._view is not None or target._edge is LEAF or modes.unusual or not op.formulas or not spec.inexact
+        ):
             return apply_inplace(op, values)
         try:
             if op.check is not None:

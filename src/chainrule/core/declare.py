@@ -34,10 +34,18 @@ from typing import Any
 
 import numpy as np
 
+from .call import (
+    make_binary,
+    make_binary_inplace,
+    make_binary_vjp,
+    make_comparison,
+    make_single,
+    make_single_vjp,
+    make_unary,
+    make_unary_vjp,
+)
 from .call_several import make_inplace, make_several, make_several_vjp
-from .call import make_binary, make_binary_inplace, make_binary_vjp, make_comparison, make_single, make_single_vjp, make_unary, make_unary_vjp
-from .general import apply, apply_inplace, apply_out, backward
-from .modes import modes
+from .general import apply, apply_out, backward
 from .node import Node, node_class
 from .registry import METHODS, OPS, publish
 from .saved import read_saved
@@ -284,10 +292,10 @@ def pointwise(name, kernel, *, kind="same", method=True, inplace=True, namespace
     """Declare an elementwise operation of one or two operands by a ufunc and a formula for each.
 
     kind: "same" (dtype of the promoted operands), "float" (integers become the default dtype), "bool" (a comparison).
-    numbers: the operands that may be Python numbers (default: none for one operand, both for two). checked: the kernel of the
-    general path, where the ufunc does not do for every dtype what PyTorch does. check: called with the operands as they were given, to
-    raise what PyTorch raises. no_derivative: the name under which PyTorch refuses
-    to differentiate it.
+    numbers: the operands that may be Python numbers (default: none for one operand, both for two). checked: the kernel
+    of the general path, where the ufunc does not do for every dtype what PyTorch does. check: called with the operands
+    as they were given, to raise what PyTorch raises. no_derivative: the name under which PyTorch refuses to
+    differentiate it.
     """
     binary = binary or "other" in formulas
     if no_derivative:
@@ -336,7 +344,8 @@ def _show_no_derivative(node_type) -> None:
     """Make a node look like PyTorch's for what has no derivative; it has no edge for a number."""
     node_type.__name__ = node_type.__qualname__ = "NotImplemented"
     node_type.name = lambda node: "torch::autograd::NotImplemented"
-    node_type.next_functions = property(lambda node: tuple(e for e in Node.next_functions.fget(node) if e[0] is not None))
+    every = Node.next_functions.fget
+    node_type.next_functions = property(lambda node: tuple(edge for edge in every(node) if edge[0] is not None))
 
 
 def _named(function, name: str, operation: Op):

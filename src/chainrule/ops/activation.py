@@ -46,7 +46,9 @@ def _functional(operation, defaults: dict, torch: bool = False, inplace=None, ke
     def arguments(args, kwargs):
         if len(args) > len(names) or keyword_only and args:
             most = 1 + (0 if keyword_only else len(names))
-            raise TypeError(f"{name}() takes {most} positional argument{'s' * (most != 1)} but {1 + len(args)} were given")
+            raise TypeError(
+                f"{name}() takes {most} positional argument{'s' * (most != 1)} but {1 + len(args)} were given"
+            )
         given = {**defaults, **dict(zip(names, args))}
         for key, value in kwargs.items():
             if key not in given:
@@ -174,10 +176,10 @@ def _(xp, grad, self, negative_slope):
 def _(xp, grad, result, negative_slope):
     if negative_slope < 0:
         raise RuntimeError(
-            "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This is "
-            "caused by calling in-place forward function with a negative slope, please call out-of-place version instead. "
-            "File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward "
-            "calculation with negative slope"
+            "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. "
+            "This is caused by calling in-place forward function with a negative slope, please call out-of-place "
+            "version instead. File an issue at https://github.com/pytorch/pytorch if you do require supporting "
+            "in-place leakRelu backward calculation with negative slope"
         )
     return xp.where(result > 0, grad, grad * negative_slope)
 
@@ -254,7 +256,7 @@ prelu_op.derivative(of="weight")(lambda xp, grad, self: xp.select(~(self > 0), s
 
 
 def prelu(input, weight):
-    """input where it is positive, weight * input elsewhere; weight holds one number, or one for each channel (dimension 1)."""
+    """input where it is positive, weight * input elsewhere; weight holds one number, or one a channel (dimension 1)."""
     for position, (shown, value) in enumerate((("input", input), ("weight", weight))):
         if not isinstance(value, Tensor):
             raise TypeError(
@@ -308,8 +310,9 @@ def _elu_grad(xp, grad, self, alpha, scale, input_scale):
 def _elu_grad_of_result(xp, grad, result, alpha, scale, input_scale):
     if alpha < 0:
         raise RuntimeError(
-            "In-place elu backward calculation is triggered with a negative slope which is not supported. This is caused by "
-            "calling in-place forward function with a negative slope, please call out-of-place version instead."
+            "In-place elu backward calculation is triggered with a negative slope which is not supported. "
+            "This is caused by calling in-place forward function with a negative slope, "
+            "please call out-of-place version instead."
         )
     return xp.where(result <= 0, grad * input_scale * (result + alpha * scale), grad * scale)
 
@@ -385,7 +388,7 @@ _TANH_SCALE, _TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
 @op(**_HIDDEN)
 @_floating("GeluKernelImpl")
 def gelu(self: Array, approximate):
-    """input times the normal distribution function of input, or its approximation by tanh (D. Hendrycks, K. Gimpel, 2016)."""
+    """input times its normal distribution function, or an approximation by tanh (D. Hendrycks, K. Gimpel, 2016)."""
     if approximate == "tanh":
         inner = self * self * self
         inner *= self.dtype.type(_TANH_CUBE)

@@ -5,14 +5,14 @@ import math
 import numpy as np
 
 from ..core.declare import Array, composite, method, op, put_method
-from ..core.dtype import FLOATING, argument_type_name, finfo, of
+from ..core.dtype import FLOATING, finfo, of
 from ..core.general import NUMBERS
 from ..core.registry import publish
 from ..core.tensor import Tensor
 from .casting import unrecorded
 from .refusal import refuse
 
-__all__ = ["lerp", "addcmul", "addcdiv"]
+__all__ = ["lerp", "nan_to_num"]
 
 # --- lerp ---
 
@@ -74,10 +74,10 @@ lerp_by_tensor.function = lerp
 # --- addcmul, addcdiv ---
 
 _INTEGER_DIVISION = (
-    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of "
-    "tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / "
-    "tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future "
-    "addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+    "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / "
+    "tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for float inputs. "
+    "The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
 )
 
 

@@ -118,19 +118,22 @@ def _to_arguments(args: tuple, kwargs: dict):
 
 
 def _to_error(args, kwargs) -> TypeError:
-    got = ", ".join([argument_type_name(a) for a in args] + [f"{k}={argument_type_name(v)}, " for k, v in kwargs.items()])
+    named = [f"{k}={argument_type_name(v)}, " for k, v in kwargs.items()]
+    got = ", ".join([argument_type_name(a) for a in args] + named)
     return TypeError(
         f"to() received an invalid combination of arguments - got ({got}), but expected one of:\n"
         " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, *, "
         "torch.memory_format memory_format = None)\n"
-        " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n"
-        " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n"
+        " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, "
+        "torch.memory_format memory_format = None)\n"
+        " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, "
+        "torch.memory_format memory_format = None)\n"
     )
 
 
 @method
 def to(self, *args, **kwargs):
-    """The tensor with the dtype of the argument (a dtype or a tensor), itself where nothing changes and copy is not asked for."""
+    """The tensor with the dtype of the argument (a dtype or a tensor); itself where nothing changes, unless copy=True."""
     if len(args) == 1 and type(args[0]) is dtype and not kwargs:
         if args[0] is self._spec.dtype:
             return self
@@ -166,7 +169,7 @@ for _name, _target in {
 
 
 def _type(self, dtype=None, non_blocking=False):
-    """The name of the tensor's type, "torch.FloatTensor" and the like; with an argument the tensor converted to that type."""
+    """The name of the tensor's type, such as "torch.FloatTensor"; with an argument the tensor converted to that type."""
     if dtype is None:
         return self._spec.dtype.type_name
     target = dtype
@@ -208,7 +211,9 @@ def result_type(tensor1, tensor2):
     operands = (tensor1, tensor2)
     if not all(isinstance(o, (Tensor, *NUMBERS)) for o in operands):
         got = ", ".join(argument_type_name(o) for o in operands)
-        raise TypeError(f"result_type() received an invalid combination of arguments - got ({got}), but expected one of:")
+        raise TypeError(
+            f"result_type() received an invalid combination of arguments - got ({got}), but expected one of:"
+        )
     operands = [o.item() if isinstance(o, np.generic) else o for o in operands]
     dims = [o._spec.dtype for o in operands if isinstance(o, Tensor) and o._spec.ndim]
     zeros = [o._spec.dtype for o in operands if isinstance(o, Tensor) and not o._spec.ndim]
@@ -219,7 +224,7 @@ def result_type(tensor1, tensor2):
 
 
 def unrecorded(*tensors) -> bool:
-    """Whether a change of the first tensor by the others needs no node: nothing is recorded, and the first may be written."""
+    """Whether the first tensor may be written, and a change of it by the others needs no node."""
     target = tensors[0]
     if modes.detour or target._counter is None or 0 in target._array.strides:
         return False
@@ -263,8 +268,9 @@ def copy_(self, other, non_blocking=False):
 
 def fill_value(value, target: dtype):
     """A number as an element of the dtype; RuntimeError where it is out of range."""
-    if target.itemsize >= 4 and target.category == FLOATING and value.__class__ in (int, float) and -3e38 < value < 3e38:
-        return value
+    if target.itemsize >= 4 and target.category == FLOATING:
+        if value.__class__ in (int, float) and -3e38 < value < 3e38:
+            return value
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, int) and not isinstance(value, bool) and not -(1 << 63) <= value < 1 << 64:
         raise OverflowError("int too big to convert")
@@ -331,8 +337,8 @@ def _checked_value(value, target: dtype, name: str):
         return value
     if not isinstance(value, NUMBERS):
         raise TypeError(
-            f"{name}() received an invalid combination of arguments - got ({argument_type_name(value)}), but expected one "
-            "of:\n * (Tensor value)\n * (Number value)\n"
+            f"{name}() received an invalid combination of arguments - got ({argument_type_name(value)}), but expected "
+            "one of:\n * (Tensor value)\n * (Number value)\n"
         )
     return fill_value(value, target)
 

@@ -14,10 +14,20 @@ __all__ = ["eq", "ne", "lt", "le", "gt", "ge"]
 eq = pointwise("eq", np.equal, kind="bool", binary=True, numbers=("other",))
 ne = pointwise("ne", np.not_equal, kind="bool", binary=True, numbers=("other",), aliases=("not_equal",))
 lt = pointwise("lt", only_real("lt_cpu", np.less), kind="bool", binary=True, numbers=("other",), aliases=("less",))
-le = pointwise("le", only_real("le_cpu", np.less_equal), kind="bool", binary=True, numbers=("other",), aliases=("less_equal",))
-gt = pointwise("gt", only_real("gt_cpu", np.greater), kind="bool", binary=True, numbers=("other",), aliases=("greater",))
-ge = pointwise("ge", only_real("ge_cpu", np.greater_equal), kind="bool", binary=True, numbers=("other",), aliases=("greater_equal",))
-
+le = pointwise(
+    "le", only_real("le_cpu", np.less_equal), kind="bool", binary=True, numbers=("other",), aliases=("less_equal",)
+)
+gt = pointwise(
+    "gt", only_real("gt_cpu", np.greater), kind="bool", binary=True, numbers=("other",), aliases=("greater",)
+)
+ge = pointwise(
+    "ge",
+    only_real("ge_cpu", np.greater_equal),
+    kind="bool",
+    binary=True,
+    numbers=("other",),
+    aliases=("greater_equal",),
+)
 
 
 def _zeros(xp, grad):
@@ -79,7 +89,10 @@ isfinite = pointwise("isfinite", np.isfinite, kind="bool", inplace=False)
 isposinf = pointwise("isposinf", _is_infinite("isposinf", 1.0), kind="bool", inplace=False)
 isneginf = pointwise("isneginf", _is_infinite("isneginf", -1.0), kind="bool", inplace=False)
 isreal = pointwise(
-    "isreal", lambda a, out=...: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones_like(a, bool), kind="bool", inplace=False
+    "isreal",
+    lambda a, out=...: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones_like(a, bool),
+    kind="bool",
+    inplace=False,
 )
 
 

@@ -1,4 +1,4 @@
-"""Exponentials, logarithms, roots, trigonometric and hyperbolic functions and their inverses, error and gamma functions."""
+"""Exponentials, logarithms, roots, trigonometric and hyperbolic functions, error and gamma functions."""
 
 import functools
 import math
@@ -185,7 +185,7 @@ def _times_log(kernel: str, log):
 
 
 def _slope(xp, self, log, pole):
-    """The derivative of self * log by self, which is 0 where self is 0 and the logarithm has a pole or is not defined."""
+    """The derivative of self * log by self: 0 where self is 0 and the logarithm has a pole or is not defined."""
     return xp.where(xp.logical_and(self == 0, pole), xp.zeros_like(log), log)
 
 
@@ -224,14 +224,14 @@ publish("special", "xlog1py", xlog1py.function)
 # --- error function, gamma function ---
 
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
-erf = _elementary(
-    "erf", scipy_ufunc("erf"), lambda xp, grad, self: _TWO_OVER_ROOT_PI * xp.exp(-(self * self)) * grad
-)
+erf = _elementary("erf", scipy_ufunc("erf"), lambda xp, grad, self: _TWO_OVER_ROOT_PI * xp.exp(-(self * self)) * grad)
 erfc = _elementary(
     "erfc", scipy_ufunc("erfc"), lambda xp, grad, self: -_TWO_OVER_ROOT_PI * xp.exp(-(self * self)) * grad
 )
 erfinv = _elementary(
-    "erfinv", scipy_ufunc("erfinv"), lambda xp, grad, self: (1 / _TWO_OVER_ROOT_PI) * xp.exp(xp.power(xp.erfinv(self), 2)) * grad
+    "erfinv",
+    scipy_ufunc("erfinv"),
+    lambda xp, grad, self: (1 / _TWO_OVER_ROOT_PI) * xp.exp(xp.power(xp.erfinv(self), 2)) * grad,
 )
 lgamma = _elementary("lgamma", scipy_ufunc("gammaln", "lgamma_vml_cpu"), lambda xp, grad, self: grad * xp.digamma(self))
 

@@ -18,8 +18,8 @@ _BOOL_PAIR = (
     "instead."
 )
 _BOOL_ONE = (
-    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
-    "or `logical_not()` operator instead."
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+    "`~` or `logical_not()` operator instead."
 )
 _BOOL_NEGATION = (
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
@@ -163,7 +163,7 @@ def _floating_pair(input, other) -> bool:
 
 
 def _with_alpha(plain: Op, scaled: Op, doc: str, aliases=()):
-    """The function, method and in-place method of an operation with `alpha`; the deprecated order (input, alpha, other) too."""
+    """The function and methods of an operation with `alpha`; they take the deprecated order (input, alpha, other) too."""
     name, fast, fast_inplace = plain.name, plain.fast, plain.inplace_function
     scaled.name = name
 
@@ -299,7 +299,6 @@ put_method("true_divide_", div_inplace)
 div.function = _div
 
 
-
 def _remainder(a, b, out=...):
     refuse("remainder_cpu", "bc", a)
     out = np.remainder(a, b, out=out)
@@ -337,14 +336,20 @@ fmod = pointwise(
     **_HIDDEN,
 )
 fmod_by_number = pointwise(
-    "fmod_by_number", _fmod, binary=True, node="FmodBackward0", self=lambda xp, grad: grad, numbers=("other",), **_HIDDEN
+    "fmod_by_number",
+    _fmod,
+    binary=True,
+    node="FmodBackward0",
+    self=lambda xp, grad: grad,
+    numbers=("other",),
+    **_HIDDEN,
 )
 fmod.numbers = ()
 fmod.overloaded = fmod_by_number.overloaded = True
 
 
 def by_operands(name: str, both: Op, by_number: Op, of_number: Op | None = None, doc: str = "") -> None:
-    """Publish one function (and method, and in-place method) over the operation of two tensors and those with a number."""
+    """Publish one function (and its methods) over the operation of two tensors and those with a number."""
 
     def choose(input, other):
         if isinstance(other, Tensor):
@@ -368,5 +373,11 @@ def by_operands(name: str, both: Op, by_number: Op, of_number: Op | None = None,
     put_method(name + "_", call_inplace)
 
 
-by_operands("remainder", remainder, remainder_by_number, remainder_of_number, "The remainder of division, with the sign of other.")
+by_operands(
+    "remainder",
+    remainder,
+    remainder_by_number,
+    remainder_of_number,
+    "The remainder of division, with the sign of other.",
+)
 by_operands("fmod", fmod, fmod_by_number, doc="The remainder of division, with the sign of input.")

@@ -52,7 +52,12 @@ def _put(name: str, function) -> None:
     put_method(name, function)
 
 
-for _symbol, _operation in (("add", elementwise.add), ("sub", elementwise.sub), ("mul", elementwise.mul), ("truediv", elementwise.div)):
+for _symbol, _operation in (
+    ("add", elementwise.add),
+    ("sub", elementwise.sub),
+    ("mul", elementwise.mul),
+    ("truediv", elementwise.div),
+):
     _put(f"__{_symbol}__", operator(_operation))
     _put(f"__i{_symbol}__", inplace_operator(_operation))
 _put("__radd__", operator(elementwise.add))

@@ -175,8 +175,8 @@ def _float_power_(self, exponent):
     dtype = float64.to_complex() if complex_wanted else float64
     if self.dtype is not dtype:
         raise RuntimeError(
-            f"the base given to float_power_ has dtype {self.dtype.scalar_name} but the operation's result requires dtype "
-            f"{dtype.scalar_name}"
+            f"the base given to float_power_ has dtype {self.dtype.scalar_name} but the operation's result requires "
+            f"dtype {dtype.scalar_name}"
         )
     return pow_(self, exponent.to(dtype) if isinstance(exponent, Tensor) else exponent)
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from ..core import vocabulary
 from ..core.declare import Array, composite, method, op, pointwise, put_method
-from ..core.dtype import float32, of
-from ..core.general import NUMBERS
 from ..core.registry import publish
 from ..core.return_types import return_type
 from ..core.tensor import Tensor
@@ -93,15 +91,19 @@ def _rounding(name: str, ufunc, complex_error: str | None = None):
     return call
 
 
-floor = pointwise(
-    "floor", _rounding("floor", np.floor, "floor is not supported for complex inputs"), self=_zero
-)
+floor = pointwise("floor", _rounding("floor", np.floor, "floor is not supported for complex inputs"), self=_zero)
 ceil = pointwise("ceil", _rounding("ceil", np.ceil, "ceil is not supported for complex inputs"), self=_zero)
 trunc = pointwise(
     "trunc", _rounding("trunc", np.trunc, "trunc is not supported for complex inputs"), self=_zero, aliases=("fix",)
 )
 round_whole = pointwise(
-    "round_whole", _rounding("round", np.rint), node="RoundBackward0", self=_zero, method=False, inplace=False, namespace=None
+    "round_whole",
+    _rounding("round", np.rint),
+    node="RoundBackward0",
+    self=_zero,
+    method=False,
+    inplace=False,
+    namespace=None,
 )
 
 

@@ -184,7 +184,7 @@ def _row(number, dtype):
 
 
 def against(ufunc, a, number, out=None):
-    """ufunc(a, number), for maximum and minimum: on large arrays NumPy is much faster against a row than against a number."""
+    """ufunc(a, number), for maximum and minimum: on large arrays NumPy is faster against a row than a number."""
     if a.size < 16384 or not a.flags.c_contiguous:
         return ufunc(a, a.dtype.type(number), out=... if out is None else out)
     row = _row(number, a.dtype)
