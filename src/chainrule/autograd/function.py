@@ -355,10 +355,9 @@ def place(ctx, o, number, is_input, is_dirty, differentiable, count, name):
         return o
     if is_input:
         source, o = o, wrap(o._array)
-        make_view(o, source, MULTI_OUTPUT if count > 1 else CUSTOM, None, (name, number))
+        make_view(o, source, MULTI_OUTPUT if count > 1 else CUSTOM)
     elif o._view is not None:
         o._view.meta = MULTI_OUTPUT if count > 1 else CUSTOM
-        o._view.maker = (name, number)
         o._view.version = o._counter[0] if o._counter else 0
     elif o._edge is not None:
         # A leaf or a recorded tensor from elsewhere: its own history stays with it.

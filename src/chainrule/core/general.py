@@ -249,13 +249,12 @@ def tie_views(op, results, source, operands) -> None:
         meta = INFERENCE
     elif not state.grad_enabled:
         meta = NO_GRAD
-    name = op.node_name.rpartition("Backward")[0]
     changes_type = results and results[0]._spec.dtype is not source._spec.dtype
-    for number, t in enumerate(results):
+    for t in results:
         replay = None
         if changes_type:
             replay = _replay(op, operands)
-        make_view(t, source, meta, replay, (name, number))
+        make_view(t, source, meta, replay)
 
 
 def _replay(op, operands):
@@ -376,10 +375,7 @@ def save_one(op, name: str, operands, arguments, results, copy_self: bool) -> tu
                     "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
                     "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
                 )
-            if counter is None:
-                return arguments[i], None, 0
-            changed = copy_self and counter is operands[0]._counter  # its memory holds the result by now
-            return arguments[i], counter, counter[0] - changed
+            return arguments[i], counter, counter[0] if counter is not None else 0
         argument = arguments[i]
         return tuple(argument) if type(argument) is list else argument, None, 0
     if name.startswith("result"):
@@ -403,7 +399,7 @@ def apply_inplace(op, values):
     operands = unwrap(op, values, inplace=True)
     target = operands[0]
     _must_be_tensor(op, target, "self", 0)
-    check_writable(target)
+    check_writable(target, expanded=op.views)
     if op.promote:
         check_overlap(target, operands)
     if op.check is not None:

@@ -5,6 +5,8 @@ gets a `CopySlices` node, which runs the operation's backward step on the view's
 that base, this one too, makes its edge anew when it is next asked for (views.py), since its version is out of date.
 """
 
+import weakref
+
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
@@ -13,7 +15,7 @@ from .modes import state
 from .node import Node
 from .registry import OPS
 from .tensor import LEAF, wrap
-from .views import NOWHERE, check_history, geometry, view_edge
+from .views import check_history, geometry, view_edge
 
 __all__ = ["bump", "check_inplace", "check_overlap", "check_writable", "rebase_history", "CopySlices"]
 
@@ -25,16 +27,16 @@ def bump(tensor) -> None:
         counter[0] += 1
 
 
-def check_writable(tensor) -> None:
-    """RuntimeError for a tensor that nobody may write to: an inference tensor outside inference mode, or one whose
-    elements share a place in memory."""
+def check_writable(tensor, expanded: bool = False) -> None:
+    """RuntimeError for a tensor that nobody may write to: an inference tensor outside inference mode, or (unless
+    `expanded` allows it) one whose elements share a place in memory."""
     if tensor._counter is None and not state.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
             "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
     array = tensor._array
-    if not array.flags.c_contiguous and array.size > 1:
+    if not array.flags.c_contiguous and array.size > 1 and not expanded:
         if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
             raise RuntimeError(
                 "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
@@ -65,7 +67,7 @@ def check_inplace(tensor) -> None:
     """RuntimeError where autograd cannot follow an in-place change of this tensor. To be asked while recording."""
     view = tensor._view
     if view is not None:
-        check_history(view, indirect=False)
+        check_history(tensor, indirect=False)
         base = view.base
         if base._edge is LEAF:
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
@@ -78,6 +80,8 @@ def check_inplace(tensor) -> None:
 def rebase_history(tensor, node) -> None:
     """Make `node` the history of a tensor that was just changed in place."""
     view = tensor._view
+    if tensor._counter is not None:  # whoever saved the tensor can say in an error what has changed it
+        tensor._counter[1:] = [weakref.ref(t) for t in ((tensor,) if view is None else (tensor, view.base))]
     if view is None:
         move_retained(tensor, node)
         tensor._edge = node
@@ -111,7 +115,6 @@ class CopySlices(Node):
         node.replay = view._view.replay
         node.place = None if node.replay is not None else geometry(view._array, base._array)
         node.base_strides = tuple(s // base._array.itemsize for s in base._array.strides)
-        inner.edges = (NOWHERE, *inner.edges[1:])  # the inner step must give the first gradient, whoever wants it
         return node
 
     def name(self) -> str:

@@ -221,6 +221,10 @@ def saved_error(node: Node) -> RuntimeError:
 def modified_error(node: Node, index: int, array, found: int, expected: int) -> RuntimeError:
     """The error for the saved value number `index` of a node, which an in-place operation changed."""
     name = node.op.saved_names[index]
+    changed = changed_tensor(node, index)
+    if changed is not None and not name.startswith("result"):
+        edge = changed._node()
+        return version_error(getattr(edge, "node", edge), getattr(edge, "number", 0), array, found, expected)
     maker, number = None, 0
     if name.startswith("result"):
         maker, number = node, int(name[6:] or 0)
@@ -228,6 +232,16 @@ def modified_error(node: Node, index: int, array, found: int, expected: int) -> 
         edge = node.edges[node.op.tensor_names.index(name)]
         maker, number = (edge.node, edge.number) if type(edge) is Output else (edge, 0)
     return version_error(maker, number, array, found, expected)
+
+
+def changed_tensor(node: Node, index: int):
+    """The tensor that was saved as value number `index`, if it lives and a recorded operation was the last to change it."""
+    array, counter, _ = node.saved[3 * index : 3 * index + 3]
+    for ref in counter[1:]:
+        tensor = ref()
+        if tensor is not None and tensor._array is array:
+            return tensor
+    return None
 
 
 def version_error(maker, number: int, array, found: int, expected: int) -> RuntimeError:
@@ -248,7 +262,7 @@ def version_error(maker, number: int, array, found: int, expected: int) -> Runti
 
 
 def plain_name(node: Node) -> str:
-    """The name of a node in error messages: "Exp" for ExpBackward0."""
+    """The name of a node in error messages: "Exp" for ExpBackward0, "Sum1" for SumBackward1."""
     name = node.name()
     head, found, tail = name.rpartition("Backward")
-    return head if found and (not tail or tail.isdigit()) else name
+    return head + tail.removeprefix("0") if found and (not tail or tail.isdigit()) else name

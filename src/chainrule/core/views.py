@@ -38,18 +38,13 @@ regenerate = None
 
 
 class View:
-    __slots__ = ("base", "version", "meta", "replay", "maker")
+    __slots__ = ("base", "version", "meta", "replay")
 
-    def __init__(self, base, version, meta, replay, maker):
+    def __init__(self, base, version, meta, replay):
         self.base = base
         self.version = version
         self.meta = meta
         self.replay = replay
-        self.maker = maker  # the node name for the error about several views
-
-
-def base_requires_grad(view: View) -> bool:
-    return view.base._edge is not None
 
 
 def view_edge(tensor):
@@ -64,7 +59,9 @@ def view_edge(tensor):
         return edge
     cell = tensor._counter
     if cell is not None and view.version != cell[0]:
-        check_history(view, indirect=True)
+        if view.meta != ORDINARY and not state.grad_enabled:
+            return edge  # nothing is recorded: nobody needs the history that this view may not have
+        check_history(tensor, indirect=True)
         refresh(tensor)
         return tensor._edge
     if edge is None:
@@ -87,7 +84,7 @@ def refresh(tensor) -> None:
 _leaf_type: type  # set by tensor.py
 
 
-def make_view(result, source, meta: int, replay=None, maker: str = "") -> None:
+def make_view(result, source, meta: int, replay=None) -> None:
     """Tie `result`, whose array views that of `source`, to the root base of `source`."""
     outer = source._view
     cell = result._counter = source._counter
@@ -100,10 +97,10 @@ def make_view(result, source, meta: int, replay=None, maker: str = "") -> None:
         if replay is not None:
             chained = _then(outer.replay or _strided(source, base), replay)
         elif chained is not None:
-            chained = _then(chained, _strided_from(result, source))
+            chained = _then(chained, _strided(result, source))
         if meta == ORDINARY:
             meta = outer.meta
-    result._view = View(base, cell[0] if cell is not None else 0, meta, chained, maker)
+    result._view = View(base, cell[0] if cell is not None else 0, meta, chained)
 
 
 def _then(first, second):
@@ -115,10 +112,6 @@ def _strided(view, base):
 
     shape, strides, offset = geometry(view._array, base._array)
     return lambda b: OPS["as_strided"].function(b, shape, strides, offset + b.storage_offset())
-
-
-def _strided_from(result, source):
-    return _strided(result, source)
 
 
 def geometry(array: np.ndarray, base: np.ndarray) -> tuple:
@@ -137,37 +130,34 @@ _FORBIDDEN = (
 )
 
 
-def check_history(view: View, indirect: bool) -> None:
+def check_history(tensor, indirect: bool) -> None:
     """RuntimeError where the history of a view may not be rewritten, by itself or through its base (`indirect`)."""
-    meta = view.meta
+    meta = tensor._view.meta
     if meta == ORDINARY or not state.grad_enabled and not indirect:
         return
-    how = "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
-    joint = "and " if indirect else "and "
-    if meta == NO_GRAD:
-        raise RuntimeError(
-            f"A view was created in no_grad mode {joint}{how} with grad mode enabled." + _FORBIDDEN.format(mode="no_grad")
-        )
-    if meta == INFERENCE:
-        raise RuntimeError(
-            f"A view was created in inference mode {joint}{how} in normal mode." + _FORBIDDEN.format(mode="inference_mode")
-        )
-    if meta == MULTI_OUTPUT:
-        verb = "is a view and " + how
-        raise RuntimeError(
-            f"Output {view.maker[1]} of {view.maker[0]} {verb}. This view is the output of a function that returns "
-            "multiple views. Such functions do not allow the output views to be modified inplace. You should replace the "
-            "inplace operation by an out-of-place one."
-        )
-    if indirect:
-        return
-    raise RuntimeError(
-        f"Output {view.maker[1]} of {view.maker[0]} is a view and {how}. This view was created inside a custom Function "
-        "(or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom "
-        "backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can "
-        "fix this by cloning the output of the custom Function."
-    )
+    how = "and its base or another view of its base has been modified inplace" if indirect else "and is being modified inplace"
+    edge = tensor._edge
+    node = getattr(edge, "node", edge)
+    made = isinstance(node, Node) and node is not NOWHERE
+    what = f"Output {getattr(edge, 'number', 0)} of {plain_name(node)} is a view" if made else "A view"
+    if meta in (NO_GRAD, INFERENCE):
+        mode = "no_grad" if meta == NO_GRAD else "inference"
+        what += f" of a view which was created in {mode} mode" if made else f" was created in {mode} mode"
+        how += " with grad mode enabled." if meta == NO_GRAD else " in normal mode."
+        raise RuntimeError(f"{what} {how}" + _FORBIDDEN.format(mode="no_grad" if meta == NO_GRAD else "inference_mode"))
+    if made:
+        how += "."
+    else:
+        how = f"was created in no_grad mode {how} with grad mode enabled."
+    raise RuntimeError(f"{what} {how} {_SEVERAL if meta == MULTI_OUTPUT else _CUSTOM}")
 
 
-def named(node: Node) -> str:
-    return plain_name(node)
+_SEVERAL = (
+    "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
+    "modified inplace. You should replace the inplace operation by an out-of-place one."
+)
+_CUSTOM = (
+    "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
+    "handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
+    "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
+)

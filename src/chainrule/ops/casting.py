@@ -1,19 +1,30 @@
-"""Copies and conversions: to and its short forms, clone, contiguous, and what writes into a tensor: copy_, fill_, zero_."""
+"""Copies and conversions (to and its short forms, clone, contiguous), and what writes: copy_, fill_, zero_."""
 
 import math
 
 import numpy as np
 
-from ..core.declare import Array, Op, composite, method, op, put_method
+from ..core.declare import Array, composite, method, op, put_method
 from ..core.device import check_cpu, device
-from ..core.dtype import COMPLEX, DTYPES, FLOATING, argument_type_name, bool_, default_for, dtype, finfo, iinfo, result_dtype
-from ..core.general import NUMBERS, apply_inplace, broadcast_shapes
+from ..core.dtype import (
+    COMPLEX,
+    DTYPES,
+    FLOATING,
+    argument_type_name,
+    bool_,
+    dtype,
+    finfo,
+    iinfo,
+    result_dtype,
+)
+from ..core.general import NUMBERS, apply_inplace
 from ..core.inplace import check_overlap
 from ..core.layout import channels_last_order, contiguous_format, is_laid_out, memory_format, preserve_format
 from ..core.modes import modes, state
 from ..core.registry import publish
 from ..core.tensor import Tensor, strides_of, wrap
 from ..core.views import view_edge
+from .writing import write_inplace
 
 __all__ = ["clone", "to", "dense_copy", "fill_value", "unrecorded"]
 
@@ -255,8 +266,6 @@ def copy_(self, other, non_blocking=False):
         if not isinstance(other, NUMBERS):
             raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {argument_type_name(other)}")
         other = wrap(np.array(other))
-    if self is other:
-        return self
     if self._counter is not other._counter and self._spec.dtype is other._spec.dtype and unrecorded(self, other):
         if self._spec.shape == other._spec.shape:
             self._array[...] = other._array
@@ -353,7 +362,7 @@ def fill_(self, value):
         self._array.fill(value)
         self._counter[0] += 1
         return self
-    return apply_inplace(fill_by_number, (self, value))
+    return write_inplace(fill_by_number, (self, value), expanded=True)
 
 
 @op(name="zero_", method=False, namespace=None, node="ZeroBackward0")
@@ -361,6 +370,8 @@ def zero_op(self: Array):
     return np.zeros(self.shape, self.dtype)
 
 
+zero_op.writer = lambda array: array.fill(0)
+fill_by_number.writer = lambda array, value: array.fill(value)
 zero_op.derivative(of="self")(lambda xp, grad: xp.zeros_like(grad))
 
 
@@ -371,7 +382,7 @@ def zero_(self):
         self._array.fill(0)
         self._counter[0] += 1
         return self
-    return apply_inplace(zero_op, (self,))
+    return write_inplace(zero_op, (self,), expanded=True)
 
 
 @composite(method=False)

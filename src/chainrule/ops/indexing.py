@@ -156,7 +156,7 @@ def index_error(shape: tuple, indices) -> IndexError:
     return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
 
 
-def _check_values(self, values, indices) -> None:
+def _check_values(self, values, indices, accumulate) -> None:
     """RuntimeError for values of another dtype, or of a shape that does not broadcast to what is indexed."""
     mine, theirs = self._spec.dtype, values._spec.dtype
     if mine is not theirs:
@@ -324,7 +324,7 @@ def _is_mask(item) -> bool:
     return (item._array if isinstance(item, Tensor) else item).dtype.char in "?B"
 
 
-def take_apart(self, items: tuple, keep_full: bool = False):
+def take_apart(self, items: tuple):
     """(the tensor after all integers, slices, None and booleans; an Index for the tensors in `items`, or None)."""
     specified = sum([_specified(i) for i in items])
     if specified > self._spec.ndim:
@@ -335,7 +335,7 @@ def take_apart(self, items: tuple, keep_full: bool = False):
         if cls is int:
             walk.out = _select(walk.out, walk.dim, item, position)
         elif cls is slice:
-            walk.out = _slice(walk.out, walk.dim, item, keep_full)
+            walk.out = _slice(walk.out, walk.dim, item, False)
             walk.dim += 1
         elif item is ...:
             walk.dim += self._spec.ndim - specified
@@ -416,6 +416,12 @@ def setitem(self, index, value):
     if index is None or index is True:
         _copy_to(unsqueeze_op.single(self, 0), value)
         return
+    if index.__class__ is int:
+        _copy_to(_select(self, 0, index, 0), value)
+        return
+    if index.__class__ is slice:
+        _copy_to(_slice(self, 0, index, False), value)
+        return
     out, indices = take_apart(self, _items(index))
     if indices is None:
         _copy_to(out, value)
@@ -448,8 +454,12 @@ def _copy_to(target, value) -> None:
 
 def _index_put_(self, indices: Index, values, accumulate: bool):
     try:
-        _check_values(self, values, indices)
-        return write_inplace(index_put_op, (self, values, indices, accumulate))
+        if 0 in self._array.strides:
+            warn_once(
+                "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
+                "operation. This also applies to advanced indexing e.g. tensor[indices] = tensor"
+            )
+        return write_inplace(index_put_op, (self, values, indices, accumulate), _check_values, expanded=True)
     except (IndexError, ValueError):
         raise index_error(self._spec.shape, indices) from None
 
@@ -477,7 +487,7 @@ def _tensor_indices(self, indices, name: str):
 def index_put(input, indices, values, accumulate=False):
     """A copy with values written (or, with accumulate, added) at a tuple of index tensors."""
     found = _tensor_indices(input, indices, "index_put")
-    _check_values(input, values, found)
+    _check_values(input, values, found, accumulate)
     try:
         return index_put_op.general(input, values, found, accumulate)
     except (IndexError, ValueError):

@@ -11,7 +11,7 @@ from ..core.declare import Array, composite, method, op, put_method, view
 from ..core.dtype import argument_type_name
 from ..core.dtype import dtype as dtype_class
 from ..core.placing import strided
-from ..core.registry import publish
+from ..core.registry import OPS, publish
 from ..core.tensor import Tensor, wrap_dim
 from .casting import clone_op
 
@@ -91,12 +91,17 @@ def view_op(self: Array, size):
     return self.reshape(size, copy=False)
 
 
+@view(name="_reshape_alias", node="ReshapeAliasBackward0", method=False, namespace=None)
+def reshape_alias_op(self: Array, size):
+    return self.reshape(size, copy=False)
+
+
 @op(name="_unsafe_view", node="UnsafeViewBackward0", views=True, method=False, namespace=None)
 def unsafe_view_op(self: Array, size):
     return self.reshape(size)
 
 
-for _operation in (view_op, unsafe_view_op):
+for _operation in (view_op, reshape_alias_op, unsafe_view_op):
     _operation.derivative(of="self")(lambda xp, grad, self_shape: xp.reshape(grad, self_shape))
 
 
@@ -117,13 +122,13 @@ def _check_size(shape: tuple, size: tuple) -> None:
         raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
 
 
-def _as_view(self, size: tuple):
+def _as_view(self, size: tuple, operation=view_op):
     """The view of this size; None where the strides do not allow one."""
     for n in size:
         if n < -1:
             _check_size(self._spec.shape, size)
     try:
-        return view_op.single(self, size)
+        return operation.single(self, size)
     except ValueError:
         _check_size(self._spec.shape, size)
         return None
@@ -163,7 +168,7 @@ view_op.function = _view
 
 
 def reshaped(self, size: tuple):
-    out = _as_view(self, size)
+    out = _as_view(self, size, view_op if self._array.flags.c_contiguous else reshape_alias_op)
     if out is not None:
         return out
     out = unsafe_view_op.single(clone_op.single(self, None).contiguous(), size)
@@ -384,7 +389,7 @@ def movedim(input, source, destination):
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(given)})")
     if not ndim:
-        return input
+        return OPS["alias"].single(input)
     order = [-1] * ndim
     for s, d in zip(froms, tos):
         order[d] = s
@@ -474,10 +479,11 @@ def unsqueeze_kernel(self, dim: int):
         at += ndim
     if not 0 <= at < ndim:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
-    shape, strides = self.shape, self.strides
-    new = self.itemsize if at == self.ndim else shape[at] * strides[at]
-    if self.flags.c_contiguous:
+    shape = self.shape
+    if self.flags.c_contiguous and 1 not in shape:
         return self.reshape((*shape[:at], 1, *shape[at:]))
+    strides = self.strides
+    new = self.itemsize if at == self.ndim else shape[at] * strides[at]
     return strided(self, (*shape[:at], 1, *shape[at:]), (*strides[:at], new, *strides[at:]))
 
 
@@ -552,7 +558,13 @@ for _name, _function in (("unsqueeze", _unsqueeze), ("unsqueeze_", _unsqueeze_))
 publish("torch", "unsqueeze", _unsqueeze)
 squeeze_op.function, unsqueeze_op.function = squeeze, _unsqueeze
 
-t_inplace = view(t_op.kernel, name="t_inplace", node="TBackward1", method=False, namespace=None)
+def _t_kernel(self: Array):
+    if self.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return self.transpose()
+
+
+t_inplace = view(_t_kernel, name="t_inplace", node="TBackward1", method=False, namespace=None)
 t_inplace.derivative(of="self")(t_op.formulas["self"].function)
 transpose_inplace = view(transpose.kernel, name="transpose_inplace", node="TransposeBackward1", method=False, namespace=None)
 transpose_inplace.derivative(of="self")(transpose.formulas["self"].function)
