@@ -223,7 +223,7 @@ def test_dlpack(x, leaf):
 
 
 def test_deepcopy_of_a_leaf(leaf):
-    (leaf * leaf).sum().backward()
+    (leaf * leaf).backward(torch.ones(3))
     leaf.note = [1]
     t = copy.deepcopy(leaf)
     assert t.requires_grad and t.is_leaf and t.data_ptr() != leaf.data_ptr()
