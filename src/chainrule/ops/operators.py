@@ -1,12 +1,14 @@
 """The operators of Tensor. An operand that is neither a tensor nor a number gets NotImplemented, so that Python asks
 the other operand, and says which types do not go together."""
 
-from ..core.call import make_binary_inplace, own_code
+import numpy as np
+
+from ..core.call import make_binary_inplace, make_comparison, own_code
 from ..core.declare import Op, binary_caller, put_method
 from ..core.dtype import bool_
 from ..core.general import NUMBERS
 from ..core.registry import publish
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, wrap
 from . import comparison, elementwise, power
 
 _OPERANDS = (Tensor, *NUMBERS)
@@ -70,7 +72,17 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 def _rtruediv(self, other):
-    return self.reciprocal() * other if isinstance(other, _OPERANDS) else NotImplemented
+    try:
+        return self.reciprocal() * other
+    except TypeError:
+        return NotImplemented
+
+
+def _equal_array(self, other):
+    """== takes a NumPy array as well, as PyTorch's does (and != does not)."""
+    if isinstance(other, np.ndarray):
+        return comparison.eq.general(self, wrap(other))
+    return comparison.eq.general(self, other) if isinstance(other, _OPERANDS) else NotImplemented
 
 
 def _pow(self, exponent):
@@ -81,6 +93,10 @@ def _pow(self, exponent):
 
 
 _pow_number = power.pow_number.single
+_put("__eq__", make_comparison(comparison.eq, _equal_array))
+for _name in ("div", "idiv"):
+    put_method(f"__{_name}__", getattr(Tensor, f"__{_name.replace('div', 'truediv')}__"))
+put_method("__rdiv__", _rtruediv)
 _put("__rtruediv__", _rtruediv)
 _put("__pow__", _pow)
 _put("__rpow__", reflected(power.pow))
