@@ -13,6 +13,7 @@ from ..core.tensor import Tensor, wrap_dim
 from ..random.continuous import doubles
 from .elementary import scipy_ufunc, sigmoid, tanh
 from .generator import default_generator
+from .precision import in_single
 from .refusal import refuse
 from .selection import against, bounded
 
@@ -25,11 +26,11 @@ def _floating(kernel_name: str, complex_too: bool = False):
     """Make a kernel refuse integers, and compute half precision in single."""
 
     def decorate(kernel):
+        kernel = in_single(kernel)
+
         @functools.wraps(kernel)
         def call(self, *attributes):
             refuse(kernel_name, "biu" if complex_too else "biuc", self)
-            if self.dtype == np.float16:
-                return kernel(self.astype(np.float32), *attributes).astype(np.float16)
             return kernel(self, *attributes)
 
         return call
@@ -496,6 +497,7 @@ def tanhshrink(input):
 
 
 @op(**_HIDDEN)
+@in_single
 def glu(self: Array, dim):
     """The first half of input along dim times the sigmoid of the second (Y. Dauphin et al., 2016)."""
     refuse("glu_cpu", "biuc", self)

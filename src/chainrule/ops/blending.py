@@ -10,6 +10,7 @@ from ..core.general import NUMBERS
 from ..core.registry import publish
 from ..core.tensor import Tensor
 from .casting import unrecorded
+from .precision import in_single
 from .refusal import refuse
 
 __all__ = ["lerp", "nan_to_num"]
@@ -17,6 +18,7 @@ __all__ = ["lerp", "nan_to_num"]
 # --- lerp ---
 
 
+@in_single
 def _lerp(start, end, weight):
     """From the nearer end, so that both ends are exact."""
     step = end - start
@@ -86,12 +88,14 @@ def _times(array, value):
 
 
 @op(name="addcmul", promote=("self", "tensor1", "tensor2"), method=False, namespace=None)
+@in_single
 def addcmul_op(self: Array, tensor1: Array, tensor2: Array, value):
     refuse("addcmul_cpu_out", "b", self)
     return self + _times(tensor1, value) * tensor2
 
 
 @op(name="addcdiv", promote=("self", "tensor1", "tensor2"), method=False, namespace=None)
+@in_single
 def addcdiv_op(self: Array, tensor1: Array, tensor2: Array, value):
     return self + _times(tensor1, value) / tensor2
 

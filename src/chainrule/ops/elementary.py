@@ -8,6 +8,7 @@ import numpy as np
 from ..core.declare import Array, camel, composite, op, pointwise, put_method
 from ..core.registry import FUNCTIONS, publish
 from .elementwise import by_operands
+from .precision import in_single
 from .refusal import refuse
 
 __all__ = ["exp", "log", "sqrt", "sigmoid", "tanh", "scipy_ufunc"]
@@ -73,6 +74,7 @@ acosh = _elementary(
 atanh = _elementary("atanh", np.arctanh, lambda xp, grad, self: grad / xp.conj(1 - self * self), aliases=("arctanh",))
 
 
+@in_single
 def _sinc(a, out=...):
     angle = np.multiply(a, a.dtype.type(math.pi))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -176,6 +178,7 @@ logaddexp2 = pointwise(
 def _times_log(kernel: str, log):
     """a * log(b), which is 0 where a is 0."""
 
+    @in_single
     def call(a, b, out=...):
         refuse(kernel, "c", a)
         product = a * log(b)
@@ -292,6 +295,7 @@ publish("special", "polygamma", polygamma)
 # --- the logistic function ---
 
 
+@in_single
 def _sigmoid(a, out=...):
     out = np.exp(np.negative(a, out=...), out=...)
     np.add(out, 1, out=out)
@@ -303,6 +307,7 @@ publish("special", "expit", sigmoid.function)
 
 
 @op(name="logit", inplace=True)
+@in_single
 def logit(self: Array, eps=None):
     """The inverse of the logistic function, log(x / (1 - x)), of x clamped to [eps, 1 - eps] where eps is given."""
     refuse("logit_cpu", "c", self)

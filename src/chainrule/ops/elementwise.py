@@ -9,6 +9,7 @@ from ..core.general import promotion, unwrap
 from ..core.modes import state
 from ..core.registry import publish
 from ..core.tensor import Tensor, wrap
+from .precision import in_single
 from .refusal import not_implemented, refuse
 
 __all__ = ["add", "sub", "mul", "div", "neg"]
@@ -111,21 +112,25 @@ def _scaled(other, alpha):
 
 
 @op(promote=("self", "other"), node="AddBackward0", method=False, namespace=None)
+@in_single
 def add_scaled(self: Array, other: Array, alpha):
     return np.add(self, _scaled(other, alpha))
 
 
 @op(promote=("self", "other"), node="SubBackward0", method=False, namespace=None)
+@in_single
 def sub_scaled(self: Array, other: Array, alpha):
     return np.subtract(self, _scaled(other, alpha))
 
 
 @op(promote=("self", "other"), node="RsubBackward0", method=False, namespace=None)
+@in_single
 def rsub_scaled(self: Array, other: Array, alpha):
     return np.subtract(other, _scaled(self, alpha))
 
 
 @op(promote=("self", "other"), node="RsubBackward1", method=False, namespace=None)
+@in_single
 def rsub_number_scaled(self: Array, other: Array, alpha):
     return np.subtract(other, _scaled(self, alpha))
 
@@ -236,6 +241,7 @@ def _floor_divide(a, b, out=...):
     return out
 
 
+@in_single
 def _trunc_divide(a, b):
     refuse("div_trunc_cpu", "bc", a)
     if a.dtype.kind == "f":

@@ -11,6 +11,7 @@ from ..core.dtype import float64, of, result_dtype
 from ..core.registry import publish
 from ..core.tensor import Tensor
 from .casting import fill_value
+from .precision import in_single
 from .refusal import not_implemented
 
 __all__ = ["pow", "square", "reciprocal", "rsqrt"]
@@ -35,7 +36,7 @@ def _integer_power(base, exponent):
 def pow_number(self: Array, exponent):
     """input ** exponent for a number."""
     kind = self.dtype.kind
-    if kind in "fc" and type(exponent) in (int, float) and self.dtype != np.float16:
+    if kind in "fc" and type(exponent) in (int, float) and self.itemsize > 2:
         return vocabulary.power(self, exponent) if exponent else np.ones_like(self)
     dtype, base = _number_result(self, exponent)
     if dtype.kind in "iu":
@@ -149,6 +150,7 @@ reciprocal = pointwise(
 )
 
 
+@in_single
 def _rsqrt(a, out=...):
     root = np.sqrt(a, out=...)
     return np.reciprocal(root, out=root)

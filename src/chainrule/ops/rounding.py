@@ -10,6 +10,7 @@ from ..core.registry import publish
 from ..core.return_types import return_type
 from ..core.tensor import Tensor
 from .elementwise import by_operands
+from .precision import in_single
 from .refusal import not_implemented, refuse
 
 __all__ = ["abs", "sign", "sgn", "floor", "round"]
@@ -192,6 +193,7 @@ nextafter = pointwise(
 
 
 @op(promote=("self", "other"), result_kind="float", inplace=True)
+@in_single
 def ldexp(self: Array, other: Array):
     """input * 2 ** other."""
     return self * np.exp2(other)
