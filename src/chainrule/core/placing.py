@@ -9,7 +9,8 @@ same names, so that they can be differentiated again.
 import numpy as np
 
 __all__ = [
-    "place", "accumulate", "index_last", "place_last", "diagonal_place", "unfold_place", "add_at", "write_at", "strided",
+    "place", "accumulate", "index_last", "place_last", "clear", "multiply_at", "diagonal_place", "unfold_place", "add_at",
+    "write_at", "strided", "embedding_rows", "embedding_vjp",
 ]  # fmt: skip
 
 
@@ -97,6 +98,38 @@ def overwritten(shape, index):
     return lost if lost.any() else None
 
 
+def clear(x, index):
+    """x with zeros at `index`."""
+    out = x.copy()
+    out[index] = 0
+    return out
+
+
+def multiply_at(x, values, index):
+    """x with `values` multiplied in at `index`, once for every time a place occurs."""
+    out = x.copy()
+    np.multiply.at(out, index, values)
+    return out
+
+
+def _by_counts(values, counts):
+    """Rows of values, each divided by its count; zeros where that is 0."""
+    if counts is None:
+        return values
+    scale = np.where(counts == 0, 0, 1 / np.maximum(counts, 1)).astype(values.real.dtype)
+    return values * scale[..., None]
+
+
+def embedding_rows(x, index, counts):
+    """The rows x[index], each divided by its count (None: none is)."""
+    return _by_counts(x[index], counts)
+
+
+def embedding_vjp(values, shape, index, counts):
+    """Zeros of `shape` with the rows of `values`, each divided by its count, added at `index`."""
+    return accumulate(_by_counts(values, counts), shape, index)
+
+
 def write_at(out, index, values) -> None:
     """Write `values` at `index`; where a place occurs twice the last value stays."""
     if len(index) > 1 or index[0].ndim > 1 or values.ndim > 1 and not values.flags.c_contiguous:
@@ -111,20 +144,29 @@ def write_at(out, index, values) -> None:
 
 def add_at(out, index, values) -> None:
     """Add `values` at `index` of an array."""
-    if len(index) == 1:
-        only = index[0]
-        if only.dtype == np.bool:
+    arrays = [i for i in index if type(i) is not slice]
+    if len(arrays) == 1:
+        only = arrays[0]
+        if only.dtype == np.bool and len(index) == 1:
             out[only] += values
             return
-        if only.ndim == 1 and out.ndim > 1:
-            _add_rows(out, only, values)
+        if only.dtype != np.bool and out.ndim > 1:
+            axis = _axis_of(index)
+            shape = out.shape
+            values = np.broadcast_to(values, (*shape[:axis], *only.shape, *shape[axis + 1 :]))
+            values = values.reshape((*shape[:axis], only.size, *shape[axis + 1 :]))
+            _add_rows(np.moveaxis(out, axis, 0), only.reshape(-1), np.moveaxis(values, axis, 0))
             return
-    if len(index) == out.ndim and all(type(i) is not slice and i.dtype != np.bool for i in index) and out.flags.c_contiguous:
+    if len(index) == out.ndim == len(arrays) and out.flags.c_contiguous and all(i.dtype != np.bool for i in arrays):
         places = index[0] % max(out.shape[0], 1) if len(index) == 1 else _flat_places(index, out.shape)
         # NumPy has a fast loop for one-dimensional indices only.
         np.add.at(out.reshape(-1), places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
         return
     np.add.at(out, index, values)
+
+
+def _axis_of(index) -> int:
+    return next(axis for axis, i in enumerate(index) if type(i) is not slice)
 
 
 def _flat_places(index, shape):
@@ -140,7 +182,6 @@ def _add_rows(out, rows, values) -> None:
     if not rows.size or not values.size:
         return
     rows = np.where(rows < 0, rows + out.shape[0], rows)
-    values = np.broadcast_to(values, (rows.size, *out.shape[1:]))
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]
     starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))

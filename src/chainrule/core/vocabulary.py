@@ -80,7 +80,18 @@ from numpy import (  # noqa: F401
     zeros_like,
 )
 
-from .placing import accumulate, diagonal_place, index_last, place, place_last, unfold_place  # noqa: F401
+from .placing import (  # noqa: F401
+    accumulate,
+    clear,
+    diagonal_place,
+    embedding_rows,
+    embedding_vjp,
+    index_last,
+    multiply_at,
+    place,
+    place_last,
+    unfold_place,
+)
 from .registry import OPS
 
 ndarray = np.ndarray

@@ -8,121 +8,22 @@ import operator
 
 import numpy as np
 
-from ..core import placing, vocabulary
 from ..core.conversion import warn_once
-from ..core.declare import Array, composite, op, put_method
+from ..core.declare import composite, put_method
 from ..core.dtype import argument_type_name
 from ..core.general import NUMBERS
 from ..core.modes import modes, state
-from ..core.node import version_error
 from ..core.tensor import Tensor, wrap
 from ..core.views import view_edge
-from .casting import copy_op, fill_by_tensor, fill_value
+from .casting import fill_value
+from .gathering import Index, index_op
+from .scattering import index_put_op
 from .shape import unsqueeze_op, view_op
 from .slicing import FULL, alias, select_op, slice_op
 from .striding import expand
 from .writing import write_inplace
 
-__all__ = ["Index", "index_op", "index_put", "index_put_", "take_apart"]
-
-
-class Index(tuple):
-    """A NumPy index of slices, integer arrays and masks, with the versions of the tensors it was made from."""
-
-    guards: tuple = ()
-
-    def checked(self) -> "Index":
-        """Itself; RuntimeError where one of the tensors has been changed since."""
-        for array, counter, version in self.guards:
-            if counter is not None and counter[0] != version:
-                raise version_error(None, 0, array, counter[0], version)
-        return self
-
-
-# --- the operations ---
-
-
-@op(name="index", method=False, namespace=None)
-def index_op(self: Array, indices):
-    axes = [i for i, a in enumerate(indices) if type(a) is not slice]
-    if len(axes) == 1 and indices[axes[0]].dtype != np.bool:
-        return self.take(indices[axes[0]], axis=axes[0])
-    out = self[indices]
-    return out if out.flags.c_contiguous else np.ascontiguousarray(out)
-
-
-@index_op.derivative(of="self")
-def _(xp, grad, self_shape, indices):
-    return xp.accumulate(grad, self_shape, indices.checked())
-
-
-@op(method=False, namespace=None)
-def accumulate(self: Array, shape, indices):
-    """Zeros of `shape` with the elements added at an index."""
-    return vocabulary.accumulate(self, shape, indices)
-
-
-@accumulate.derivative(of="self")
-def _(xp, grad, indices):
-    return xp.index(grad, indices)
-
-
-@op(method=False, namespace=None)
-def index_last(self: Array, indices):
-    """The elements at an index, zeros for those whose place occurs again later."""
-    return vocabulary.index_last(self, indices)
-
-
-@index_last.derivative(of="self")
-def _(xp, grad, self_shape, indices):
-    return xp.place_last(grad, self_shape, indices)
-
-
-@op(method=False, namespace=None)
-def place_last(self: Array, shape, indices):
-    """Zeros of `shape` with the elements written at an index."""
-    return vocabulary.place_last(self, shape, indices)
-
-
-@place_last.derivative(of="self")
-def _(xp, grad, indices):
-    return xp.index_last(grad, indices)
-
-
-def _put(array, values, indices, add) -> None:
-    if add:
-        placing.add_at(array, indices, values)
-    elif len(indices) == 1 and indices[0].dtype == np.bool and not values.ndim and indices[0].ndim == array.ndim:
-        np.copyto(array, values, where=indices[0])
-    else:
-        placing.write_at(array, indices, values)
-
-
-@op(name="index_put", method=False, namespace=None)
-def index_put_op(self: Array, values: Array, indices, accumulate):
-    out = self.copy()
-    _put(out, values, indices, accumulate)
-    return out
-
-
-index_put_op.writer = _put
-
-
-@index_put_op.derivative(of="self")
-def _(xp, grad, indices, accumulate):
-    if accumulate:
-        return grad
-    indices = indices.checked()
-    return grad - xp.place_last(xp.index_last(grad, indices), grad.shape, indices)
-
-
-@index_put_op.derivative(of="values")
-def _(xp, grad, indices, accumulate):
-    # Where a place is written twice the last value stays, and it alone has a gradient.
-    return (xp.index if accumulate else xp.index_last)(grad, indices.checked())
-
-
-index_op.function = index_op.single
+__all__ = ["getitem", "setitem", "index_put", "index_put_", "take_apart"]
 
 
 # --- errors ---
@@ -156,7 +57,7 @@ def index_error(shape: tuple, indices) -> IndexError:
     return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
 
 
-def _check_values(self, values, indices, accumulate) -> None:
+def _check_values(self, values, indices, *rest) -> None:
     """RuntimeError for values of another dtype, or of a shape that does not broadcast to what is indexed."""
     mine, theirs = self._spec.dtype, values._spec.dtype
     if mine is not theirs:
@@ -459,13 +360,13 @@ def _index_put_(self, indices: Index, values, accumulate: bool):
                 "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
                 "operation. This also applies to advanced indexing e.g. tensor[indices] = tensor"
             )
-        return write_inplace(index_put_op, (self, values, indices, accumulate), _check_values, expanded=True)
+        return write_inplace(index_put_op, (self, values, indices, accumulate, None, None, 1), _check_values, expanded=True)
     except (IndexError, ValueError):
         raise index_error(self._spec.shape, indices) from None
 
 
 def _tensor_indices(self, indices, name: str):
-    """The Index that a tuple of tensors and None stands for; None entries keep their dimension."""
+    """The Index that a tuple of tensors stands for."""
     if not isinstance(indices, (tuple, list)):
         raise TypeError(
             f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {argument_type_name(indices)}"
@@ -474,12 +375,11 @@ def _tensor_indices(self, indices, name: str):
         raise IndexError(f"too many indices for tensor of dimension {self._spec.ndim} (got {len(indices)})")
     walk = _Walk(self)
     for position, item in enumerate(indices):
-        if item is None:
-            walk.dim += 1
-        elif item._spec.ndim == 0 and not _is_mask(item):
-            walk.array(wrap(_as_array(item).reshape(1)), position)
-        else:
-            walk.array(item, position)
+        if not isinstance(item, Tensor):
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {argument_type_name(item)}")
+        if item._spec.ndim == 0 and not _is_mask(item):
+            item = item.reshape((1,))
+        walk.array(item, position)
     return walk.index()
 
 
@@ -487,9 +387,9 @@ def _tensor_indices(self, indices, name: str):
 def index_put(input, indices, values, accumulate=False):
     """A copy with values written (or, with accumulate, added) at a tuple of index tensors."""
     found = _tensor_indices(input, indices, "index_put")
-    _check_values(input, values, found, accumulate)
+    _check_values(input, values, found)
     try:
-        return index_put_op.general(input, values, found, accumulate)
+        return index_put_op.general(input, values, found, accumulate, None, None, 1)
     except (IndexError, ValueError):
         raise index_error(input._spec.shape, found) from None
 

@@ -1,0 +1,210 @@
+"""scatter_reduce and index_reduce: values combined with what is there by a sum, mean, product, maximum or minimum."""
+
+import numpy as np
+
+from ..core import placing, vocabulary
+from ..core.declare import Array, Op, op
+from ..core.dtype import int32, int64
+from ..core.tensor import Tensor, wrap
+from .gathering import index_array, rows
+from .scattering import both, check_scatter, scatter_arguments
+from .shape import as_dim, expect_tensor
+
+__all__ = ["multiply_at"]
+
+
+@op(method=False, namespace=None)
+def multiply_at(self: Array, values: Array, indices):
+    """The tensor with values multiplied in at an index."""
+    return vocabulary.multiply_at(self, values, indices)
+
+
+multiply_at.derivative(of="self")(lambda xp, grad, values, indices: xp.multiply_at(grad, xp.conj(values), indices))
+
+
+@multiply_at.derivative(of="values")
+def _(xp, grad, values, result, indices):  # no formula here multiplies zeros in, so that dividing is safe
+    return xp.index(grad * xp.conj(result), indices) / xp.conj(values)
+
+
+# --- sum and mean ---
+
+
+def _write_sum(array, src, counts, indices, include_self, part) -> None:
+    if not include_self:
+        array[indices] = 0
+    placing.add_at(array, indices, src if part is None else src[part])
+    if counts is not None:
+        (np.divide if array.dtype.kind in "fc" else np.floor_divide)(array, counts, out=array)
+
+
+def _own_part(xp, grad, indices, include_self):
+    return grad if include_self else xp.clear(grad, indices)
+
+
+def _of_source(xp, grad, src_shape, part):
+    return grad if part is None else xp.place(grad, src_shape, part)
+
+
+def _summing(name: str, node: str) -> Op:
+    """Sum, or with `counts` (how many values meet at each place) the mean."""
+
+    @op(name=name + "_sum", node=node, method=False, namespace=None)
+    def combine(self: Array, src: Array, counts: Array | None, indices, include_self, part):
+        out = self.copy()
+        _write_sum(out, src, counts, indices, include_self, part)
+        return out
+
+    combine.writer = _write_sum
+
+    @combine.derivative(of="self")
+    def _(xp, grad, counts, indices, include_self):
+        return _own_part(xp, grad if counts is None else grad / counts, indices.checked(), include_self)
+
+    @combine.derivative(of="src")
+    def _(xp, grad, counts, indices, src_shape, part):
+        shared = grad if counts is None else grad / counts
+        return _of_source(xp, xp.index(shared, indices.checked()), src_shape, part)
+
+    return combine
+
+
+# --- product ---
+
+
+def _write_product(array, src, indices, include_self, part) -> None:
+    if not include_self:
+        array[indices] = 1
+    np.multiply.at(array, indices, src if part is None else src[part])
+
+
+def _others(xp, self, src, indices, include_self):
+    """(which self and src are 0; both with 1 for 0; the product of those, and how many zeros there are, at every place)."""
+    own_zero, zero = xp.astype(xp.equal(self, 0), self.dtype), xp.astype(xp.equal(src, 0), src.dtype)
+    own, factors = self + own_zero, src + zero
+    start, zeros = own, own_zero
+    if not include_self:
+        start = xp.clear(own, indices) + (1 - xp.clear(xp.ones_like(self), indices))
+        zeros = xp.clear(own_zero, indices)
+    product = xp.multiply_at(start, factors, indices)
+    return own_zero, zero, own, factors, product, zeros + xp.accumulate(zero, self.shape, indices)
+
+
+def _multiplying(name: str, node: str) -> Op:
+    @op(name=name + "_prod", node=node, method=False, namespace=None)
+    def combine(self: Array, src: Array, indices, include_self, part):
+        out = self.copy()
+        _write_product(out, src, indices, include_self, part)
+        return out
+
+    combine.writer = _write_product
+
+    @combine.derivative(of=("self", "src"))
+    def _(xp, grad, self, src, src_shape, indices, include_self, part):
+        # The derivative for one factor is the product of all others: 0 where another factor is 0.
+        indices = indices.checked()
+        used = src if part is None else xp.getitem(src, part)
+        own_zero, zero, own, factors, product, zeros = _others(xp, self, used, indices, include_self)
+        scaled = grad * xp.conj(product)
+        for_self = _own_part(xp, xp.select(xp.equal(zeros, own_zero), scaled / xp.conj(own)), indices, include_self)
+        for_src = xp.select(xp.equal(xp.index(zeros, indices), zero), xp.index(scaled, indices) / xp.conj(factors))
+        return for_self, _of_source(xp, for_src, src_shape, part)
+
+    return combine
+
+
+# --- maximum and minimum ---
+
+
+def _choosing(name: str, node: str, largest: bool) -> Op:
+    ufunc = np.maximum if largest else np.minimum
+
+    def write(array, src, indices, include_self, part) -> None:
+        if not include_self:
+            if array.dtype.kind == "f":
+                array[indices] = -np.inf if largest else np.inf
+            else:
+                limits = np.iinfo(array.dtype)
+                array[indices] = limits.min if largest else limits.max
+        ufunc.at(array, indices, src if part is None else src[part])
+
+    @op(name=f"{name}_{'amax' if largest else 'amin'}", node=node, method=False, namespace=None)
+    def combine(self: Array, src: Array, indices, include_self, part):
+        out = self.copy()
+        write(out, src, indices, include_self, part)
+        return out
+
+    combine.writer = write
+
+    @combine.derivative(of=("self", "src"))
+    def _(xp, grad, self, src, src_shape, result, indices, include_self, part):
+        # All that equal the result share its gradient alike.
+        indices = indices.checked()
+        used = src if part is None else xp.getitem(src, part)
+        hit = xp.astype(xp.equal(used, xp.index(result, indices)), grad.dtype)
+        own = _own_part(xp, xp.astype(xp.equal(self, result), grad.dtype), indices, include_self)
+        shared = grad / (own + xp.accumulate(hit, self.shape, indices))
+        return own * shared, _of_source(xp, hit * xp.index(shared, indices), src_shape, part)
+
+    return combine
+
+
+# --- the two public functions ---
+
+_NODES = {"scatter_reduce": "ScatterReduceBackward0", "index_reduce": "IndexReduceBackward0"}
+_OPERATIONS = {
+    name: {
+        "sum": _summing(name, node),
+        "prod": _multiplying(name, node),
+        "amax": _choosing(name, node, True),
+        "amin": _choosing(name, node, False),
+    }
+    for name, node in _NODES.items()
+}
+
+
+def _counts(self, indices, include_self) -> Tensor:
+    """How many values meet at every place, at least 1."""
+    shape = self._spec.shape or (1,)
+    counts = np.ones(shape, np.int64)
+    if not include_self:
+        counts[indices] = 0
+    placing.add_at(counts, indices, np.ones(counts[indices].shape, np.int64))
+    return wrap(np.maximum(counts, 1).astype(self._spec.array_dtype))
+
+
+def _chosen(name: str, reduce: str, self, src, indices, include_self, part) -> tuple:
+    operations = _OPERATIONS[name]
+    if reduce in ("sum", "mean"):
+        counts = _counts(self, indices, include_self) if reduce == "mean" else None
+        return operations["sum"], (src, counts, indices, include_self, part)
+    return operations[reduce], (src, indices, include_self, part)
+
+
+def _scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
+    """A copy in which the elements of src are combined, at `index` along one dimension, with what is there.
+    https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce_.html"""
+    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    dim = check_scatter(input, dim, index, expect_tensor(src, "scatter_reduce", "src", 3), "scatter_reduce")
+    indices, shape, part = scatter_arguments(input, dim, index, src)
+    if shape is not None:
+        src = src.reshape(shape)
+    return _chosen("scatter_reduce", reduce, input, src, indices, include_self, part)
+
+
+def _index_reduce(input, dim, index, source, reduce, *, include_self=True):
+    """A copy in which the parts of source are combined, at the places of `index` along one dimension, with what is there."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    index_array(index, "index_reduce")
+    dim = as_dim(dim, input._spec.ndim, "index_reduce")
+    if index._spec.dtype not in (int64, int32):
+        raise RuntimeError("index_reduce(): Expected dtype int32/int64 for index")
+    if input._spec.dtype is not expect_tensor(source, "index_reduce", "source", 3)._spec.dtype:
+        raise RuntimeError("index_reduce(): self and source must have the same scalar type")
+    return _chosen("index_reduce", reduce, input, source, rows(dim, index), include_self, None)
+
+
+both(_scatter_reduce, "scatter_reduce")
+both(_index_reduce, "index_reduce")
