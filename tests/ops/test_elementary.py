@@ -177,7 +177,8 @@ def test_arguments():
 
 def test_scipy_is_loaded_only_when_needed():
     code = (
-        "import sys, chainrule as torch; torch.exp(torch.ones(2)); assert not any(m.startswith('scipy') for m in sys.modules);"
+        "import sys, chainrule as torch; torch.exp(torch.ones(2));"
+        "assert not any(m.startswith('scipy') for m in sys.modules);"
         "torch.erf(torch.ones(2)); assert 'scipy.special' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

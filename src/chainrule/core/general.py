@@ -177,7 +177,8 @@ def compute(op, operands: list) -> tuple:
                 arguments[i] = promoted_many(op, a)
     out = run_kernel(op, arguments)
     if result is not None and op.result_kind != "bool" and used is not result:
-        out = out.astype(result.numpy)
+        with np.errstate(over="ignore"):
+            out = out.astype(result.numpy)
     return out, arguments
 
 
@@ -645,7 +646,8 @@ def revive(node, name: str, value):
     if type(spec) is tuple or spec is None or spec.array_dtype is value.dtype or node.edges[at] is None:
         return joined(value, node.edges[at])
     # The operands were promoted before the kernel saw them; the gradient goes by way of the operand's own dtype.
-    return joined(value.astype(spec.array_dtype), node.edges[at]).to(from_numpy[value.dtype])
+    own = value.real if value.dtype.kind == "c" and spec.array_dtype.kind != "c" else value
+    return joined(own.astype(spec.array_dtype), node.edges[at]).to(from_numpy[value.dtype])
 
 
 def joined(array, edge) -> Tensor:

@@ -168,7 +168,7 @@ def _floating_pair(input, other) -> bool:
 
 
 def _with_alpha(plain: Op, scaled: Op, doc: str, aliases=()):
-    """The function and methods of an operation with `alpha`; they take the deprecated order (input, alpha, other) too."""
+    """The function and methods of an operation with `alpha`; the deprecated order (input, alpha, other) too."""
     name, fast, fast_inplace = plain.name, plain.fast, plain.inplace_function
     scaled.name = name
 
