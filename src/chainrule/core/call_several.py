@@ -46,7 +46,7 @@ class Plan:
         found = self.needed.get(key)
         if found is None:
             names = [op.formulas[n].names for n, live in zip(op.tensor_names, key) if live]
-            found = self.needed[key] = frozenset(name for group in names for name in group)
+            found = self.needed[key] = op.saved_attributes.union(*names)
         return found
 
 

@@ -119,6 +119,7 @@ class Op:
         self.tensor_positions = tuple(i for i, k in enumerate(self.kinds) if k)
         self.formulas: dict[str, Formula] = {}
         self.saved_names: tuple[str, ...] = ()
+        self.saved_attributes: frozenset[str] = frozenset()
         self.tensor_names: tuple[str, ...] = ()  # of the inputs with edges, in order
         self.node_name = node or camel(name)
         self.node_type: Any = node_class(self.node_name, self)
@@ -208,6 +209,8 @@ class Op:
         wanted = {n for f in self.formulas.values() for n in f.names} - {"needs"}
         order = [*self.params, *sorted(wanted - set(self.params))]
         self.saved_names = tuple(n for n in order if n in wanted)
+        # Attributes are saved whichever input wants a gradient, as in PyTorch; they hold no memory.
+        self.saved_attributes = frozenset(n for n, kind in zip(self.params, self.kinds) if n in wanted and not kind)
         if self.single is not None:
             several = sum(map(bool, self.kinds)) > 1
             vjp = make_several_vjp(self) if several else make_single_vjp(self)

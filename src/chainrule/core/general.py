@@ -328,7 +328,7 @@ def _several(node, count: int):
 
 def needed_names(op, operands, edges) -> set:
     """The names that the formulas of the inputs with an edge ask for."""
-    names: set[str] = set()
+    names: set[str] = set(op.saved_attributes)
     for name, needed in zip(op.tensor_names, needs_of(op, edges, operands)):
         if needed is True or type(needed) is tuple and any(needed):
             names.update(op.formulas[name].names)
