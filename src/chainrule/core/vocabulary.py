@@ -75,8 +75,6 @@ from numpy import (  # noqa: F401
     swapaxes,
     take_along_axis,
     transpose,
-    tril,
-    triu,
     zeros_like,
 )
 
@@ -229,6 +227,31 @@ def getitem(x, index):
 def index(x, index):
     """x[index] for a tuple of slices and integer arrays."""
     return x[index]
+
+
+def tril(x, k=0):
+    """The lower triangles, zeros above diagonal number k."""
+    return OPS["tril"].kernel(x, k)
+
+
+def triu(x, k=0):
+    """The upper triangles, zeros below diagonal number k."""
+    return OPS["triu"].kernel(x, k)
+
+
+def rot90(x, k, axes):
+    """x turned k times by 90 degrees, from the first axis to the second."""
+    return OPS["rot90"].kernel(x, k, axes)
+
+
+def constant_pad_nd(x, pads, value):
+    """x with so many constant elements before and after each axis, given as pairs; negative numbers take elements off."""
+    return OPS["constant_pad_nd"].kernel(x, pads, value)
+
+
+def any_zero(x) -> bool:
+    """Whether an element is 0."""
+    return not x.all()
 
 
 def unfold(x, dim, size, step):

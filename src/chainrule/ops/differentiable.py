@@ -107,6 +107,10 @@ def is_complex(x) -> bool:
     return x._spec.dtype.is_complex
 
 
+def any_zero(x) -> bool:
+    return vocabulary.any_zero(x._array)
+
+
 def take_along_axis(x, index, axis):
     return _call("gather", x, axis, index)
 

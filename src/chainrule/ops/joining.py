@@ -2,15 +2,16 @@
 
 import numpy as np
 
-from ..core.declare import Array, Arrays, Op, composite, op
+from ..core.conversion import warn_once
+from ..core.declare import Arrays, Op, composite, op
 from ..core.dtype import argument_type_name, result_dtype
 from ..core.general import apply, apply_out
 from ..core.layout import channels_last, is_laid_out
-from ..core.registry import OPS
 from ..core.spec import spec_of
-from ..core.tensor import Tensor, strides_of
-from .shape import as_dim, as_int, expect_tensor
+from ..core.tensor import Tensor, strides_of, wrap
+from .shape import as_dim, atleast_1d, atleast_2d, atleast_3d, expect_tensor
 from .slicing import at_dim
+from .striding import expand
 
 __all__ = ["cat", "stack"]
 
@@ -131,3 +132,142 @@ def stack(tensors, dim=0, *, axis=None, out=None):
 
 
 cat_op.function, stack_op.function = cat, stack
+
+
+# --- after adding dimensions ---
+
+
+@composite(method=False)
+def hstack(tensors, *, out=None):
+    """The tensors side by side: along the second dimension, vectors along their only one."""
+    tensors = [atleast_1d(t) for t in _non_empty(tensors, "hstack")]
+    return cat(tensors, 0 if tensors[0]._spec.ndim == 1 else 1, out=out)
+
+
+@composite(method=False, aliases=("row_stack",))
+def vstack(tensors, *, out=None):
+    """The tensors one below the other; vectors as rows."""
+    return cat([atleast_2d(t) for t in _non_empty(tensors, "vstack")], 0, out=out)
+
+
+@composite(method=False)
+def dstack(tensors, *, out=None):
+    """The tensors one behind the other, along the third dimension."""
+    return cat([atleast_3d(t) for t in _non_empty(tensors, "dstack")], 2, out=out)
+
+
+@composite(method=False)
+def column_stack(tensors, *, out=None):
+    """The tensors side by side; vectors as columns."""
+    parts = [t if t._spec.ndim > 1 else t.reshape((t._spec.numel, 1)) for t in _non_empty(tensors, "column_stack")]
+    return cat(parts, 1, out=out)
+
+
+def _non_empty(tensors, name: str) -> list:
+    tensors = tensor_list(tensors, name)
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return tensors
+
+
+# --- grids and products ---
+
+
+@composite(method=False)
+def meshgrid(*tensors, indexing=None):
+    """Vectors seen as the coordinates of a grid: element i of the k-th vector lies at index i of dimension k ("ij"), the
+    first two dimensions exchanged with indexing="xy"."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tensors[0]
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for t in tensors:
+        if expect_tensor(t, "meshgrid", "tensors")._spec.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
+        if t._spec.dtype is not tensors[0]._spec.dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if indexing is None:
+        warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+    elif indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    order = list(range(len(tensors)))
+    if indexing == "xy" and len(order) > 1:
+        order[:2] = 1, 0
+    shape = [0] * len(tensors)
+    for t, d in zip(tensors, order):
+        shape[d] = t._spec.numel
+    grids = []
+    for t, d in zip(tensors, order):
+        size = [1] * len(shape)
+        size[d] = t._spec.numel
+        grids.append(expand(t.view(size), tuple(shape)))
+    return tuple(grids)
+
+
+def _vector(t, name: str):
+    if expect_tensor(t, name)._spec.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(t._spec.shape)}")
+    return t
+
+
+@composite(method=False)
+def cartesian_prod(*tensors):
+    """All ways to take one element of each vector, a row each."""
+    for t in tensors:
+        _vector(t, "cartesian_prod")
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([grid.flatten() for grid in meshgrid(*tensors, indexing="ij")], 1)
+
+
+@composite
+def combinations(input, r=2, with_replacement=False):
+    """All ways to take r elements of a vector in their order, a row each."""
+    _vector(input, "combinations")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return wrap(np.empty((0,), input._spec.array_dtype))
+    places = np.indices((input._spec.numel,) * r)
+    keep = np.ones(places.shape[1:], np.bool)
+    for a, b in zip(places[:-1], places[1:]):
+        keep &= a <= b if with_replacement else a < b
+    mask = wrap(keep)
+    return stack([grid.masked_select(mask) for grid in meshgrid(*[input] * r, indexing="ij")], 1)
+
+
+@op(name="block_diag", method=False, namespace=None)
+def block_diag_op(tensors: Arrays):
+    blocks = [a.reshape((1,) * (2 - a.ndim) + a.shape) for a in tensors]
+    out = np.zeros((sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)), _common_dtype(tensors))
+    row = column = 0
+    for b in blocks:
+        out[row : row + b.shape[0], column : column + b.shape[1]] = b
+        row, column = row + b.shape[0], column + b.shape[1]
+    return out
+
+
+@block_diag_op.derivative(of="tensors")
+def _(xp, grad, tensors_shapes):
+    out, row, column = [], 0, 0
+    for shape in tensors_shapes:
+        rows, columns = ((1, 1) + tuple(shape))[-2:]
+        out.append(xp.reshape(xp.getitem(grad, (slice(row, row + rows), slice(column, column + columns), ...)), shape))
+        row, column = row + rows, column + columns
+    return out
+
+
+@composite(method=False)
+def block_diag(*tensors):
+    """A matrix with the given matrices (vectors as rows) along its diagonal and zeros elsewhere."""
+    for i, t in enumerate(tensors):
+        if expect_tensor(t, "block_diag", "tensors")._spec.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t._spec.ndim} dimensions"
+            )
+    if not tensors:
+        return wrap(np.empty((1, 0), np.float32))
+    return apply(block_diag_op, (list(tensors),))
+
+
+block_diag_op.function = block_diag

@@ -6,7 +6,7 @@ from ..core import placing, vocabulary
 from ..core.declare import Array, Op, op
 from ..core.dtype import int32, int64
 from ..core.tensor import Tensor, wrap
-from .gathering import index_array, rows
+from .gathering import Index, index_array, rows
 from .scattering import both, check_scatter, scatter_arguments
 from .shape import as_dim, expect_tensor
 
@@ -23,7 +23,7 @@ multiply_at.derivative(of="self")(lambda xp, grad, values, indices: xp.multiply_
 
 
 @multiply_at.derivative(of="values")
-def _(xp, grad, values, result, indices):  # no formula here multiplies zeros in, so that dividing is safe
+def _(xp, grad, values, result, indices):  # dividing is safe: no formula here multiplies zeros in
     return xp.index(grad * xp.conj(result), indices) / xp.conj(values)
 
 
@@ -78,16 +78,53 @@ def _write_product(array, src, indices, include_self, part) -> None:
     np.multiply.at(array, indices, src if part is None else src[part])
 
 
-def _others(xp, self, src, indices, include_self):
-    """(which self and src are 0; both with 1 for 0; the product of those, and how many zeros there are, at every place)."""
-    own_zero, zero = xp.astype(xp.equal(self, 0), self.dtype), xp.astype(xp.equal(src, 0), src.dtype)
-    own, factors = self + own_zero, src + zero
-    start, zeros = own, own_zero
-    if not include_self:
-        start = xp.clear(own, indices) + (1 - xp.clear(xp.ones_like(self), indices))
-        zeros = xp.clear(own_zero, indices)
-    product = xp.multiply_at(start, factors, indices)
-    return own_zero, zero, own, factors, product, zeros + xp.accumulate(zero, self.shape, indices)
+def _start(xp, self, indices, include_self):
+    """What the values are multiplied into: self, or 1 where they take its place."""
+    return self if include_self else xp.clear(self, indices) + (1 - xp.clear(xp.ones_like(self), indices))
+
+
+def _by_division(xp, grad, self, src, indices, include_self) -> tuple:
+    """The gradients of a product without zeros: that of the result times result / factor."""
+    start = _start(xp, self, indices, include_self)
+    scaled = grad * xp.conj(xp.multiply_at(start, src, indices))
+    return scaled / xp.conj(start), xp.index(scaled, indices) / xp.conj(src)
+
+
+def _by_rank(xp, grad, self, src, indices, include_self) -> tuple:
+    """The gradients of a product that may hold zeros: that of the result times the product of all other factors. The k-th
+    values at each place are spread over an array of their own, with 1 where there are fewer."""
+    shape = tuple(self.shape)
+    places, rank = _ranks(shape, indices)
+    masks = [Index((rank == k,)) for k in range(int(rank.max(initial=-1)) + 1)]
+    spots = [Index(np.unravel_index(places[m], shape)) for m in masks]
+    factors = [_start(xp, self, indices, include_self)]
+    factors += [xp.place_last(xp.index(src, m) - 1, shape, at) + 1 for m, at in zip(masks, spots)]
+    before, after = [None], [None]
+    for f, g in zip(factors[:-1], factors[:0:-1]):
+        before.append(f if before[-1] is None else before[-1] * f)
+        after.append(g if after[-1] is None else after[-1] * g)
+    for_src = xp.zeros(src.shape, src)
+    for_self = grad
+    for k, (a, b) in enumerate(zip(before, reversed(after))):
+        others = a if b is None else b if a is None else a * b
+        part = grad if others is None else grad * xp.conj(others)
+        if k == 0:
+            for_self = part
+        else:
+            for_src = for_src + xp.place_last(xp.index(part, spots[k - 1]), tuple(src.shape), masks[k - 1])
+    return for_self, for_src
+
+
+def _ranks(shape, indices) -> tuple:
+    """(the place of every value counted through the whole array; how many values before it go to the same place)."""
+    places = np.arange(int(np.prod(shape))).reshape(shape)[indices]
+    flat = places.reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    first = np.searchsorted(ordered, ordered)
+    rank = np.empty_like(flat)
+    rank[order] = np.arange(flat.size) - first
+    return places, rank.reshape(places.shape)
 
 
 def _multiplying(name: str, node: str) -> Op:
@@ -101,14 +138,11 @@ def _multiplying(name: str, node: str) -> Op:
 
     @combine.derivative(of=("self", "src"))
     def _(xp, grad, self, src, src_shape, indices, include_self, part):
-        # The derivative for one factor is the product of all others: 0 where another factor is 0.
         indices = indices.checked()
         used = src if part is None else xp.getitem(src, part)
-        own_zero, zero, own, factors, product, zeros = _others(xp, self, used, indices, include_self)
-        scaled = grad * xp.conj(product)
-        for_self = _own_part(xp, xp.select(xp.equal(zeros, own_zero), scaled / xp.conj(own)), indices, include_self)
-        for_src = xp.select(xp.equal(xp.index(zeros, indices), zero), xp.index(scaled, indices) / xp.conj(factors))
-        return for_self, _of_source(xp, for_src, src_shape, part)
+        way = _by_rank if xp.any_zero(self) or xp.any_zero(used) else _by_division
+        for_self, for_src = way(xp, grad, self, used, indices, include_self)
+        return _own_part(xp, for_self, indices, include_self), _of_source(xp, for_src, src_shape, part)
 
     return combine
 
@@ -123,6 +157,8 @@ def _choosing(name: str, node: str, largest: bool) -> Op:
         if not include_self:
             if array.dtype.kind == "f":
                 array[indices] = -np.inf if largest else np.inf
+            elif array.dtype.kind == "b":
+                array[indices] = not largest
             else:
                 limits = np.iinfo(array.dtype)
                 array[indices] = limits.min if largest else limits.max
@@ -175,6 +211,9 @@ def _counts(self, indices, include_self) -> Tensor:
 
 def _chosen(name: str, reduce: str, self, src, indices, include_self, part) -> tuple:
     operations = _OPERATIONS[name]
+    if reduce in ("amax", "amin") and self._spec.dtype.is_complex:
+        kernel = f"scatter_gather_tensor_cpu_reduce_{reduce}" if name == "scatter_reduce" else f"{reduce[1:]}imum_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{self._spec.dtype.scalar_name}'")
     if reduce in ("sum", "mean"):
         counts = _counts(self, indices, include_self) if reduce == "mean" else None
         return operations["sum"], (src, counts, indices, include_self, part)
