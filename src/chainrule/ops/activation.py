@@ -15,7 +15,7 @@ from .elementary import scipy_ufunc, sigmoid, tanh
 from .generator import default_generator
 from .precision import in_single
 from .refusal import refuse
-from .selection import against, bounded
+from .selection import bounded
 
 __all__ = ["relu", "gelu", "silu", "softplus", "elu"]
 
@@ -90,7 +90,7 @@ def _relu(a, out=...):
         if a.dtype.kind == "b":
             raise RuntimeError("Boolean inputs not supported for relu")
         raise NotImplementedError("clamp is not supported for complex types")
-    return against(np.maximum, a, 0)
+    return bounded(a, 0, None) if a.dtype.kind == "f" else np.maximum(a, a.dtype.type(0))
 
 
 relu = pointwise("relu", _relu, self=lambda xp, grad, result: xp.select(~(result <= 0), grad))
@@ -118,6 +118,7 @@ def hardtanh(self: Array, min_val, max_val):
         min_val, max_val = int(min_val), int(max_val)
         if kind == "u" and (min_val < 0 or max_val < 0):
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+        return np.minimum(np.maximum(self, self.dtype.type(min_val)), self.dtype.type(max_val))
     return bounded(self, min_val, max_val)
 
 
@@ -294,13 +295,15 @@ for _namespace in ("torch", "nn.functional"):
 
 
 def _elu(self, alpha, scale, input_scale):
-    below = against(np.minimum, self, 0)
+    above, below = bounded(self, 0, None), bounded(self, None, 0)
     if input_scale != 1:
         np.multiply(below, input_scale, out=below, dtype=self.dtype)
     np.expm1(below, out=below)
     if alpha * scale != 1:
         np.multiply(below, alpha * scale, out=below, dtype=self.dtype)
-    return vocabulary.where(self > 0, self if scale == 1 else self * self.dtype.type(scale), below)
+    if scale != 1:
+        np.multiply(above, scale, out=above, dtype=self.dtype)
+    return np.add(above, below, out=above)
 
 
 def _elu_grad(xp, grad, self, alpha, scale, input_scale):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ..core import vocabulary
 from ..core.declare import Array, composite, method, op, put_method
 from ..core.dtype import FLOATING, finfo, of
 from ..core.general import NUMBERS
@@ -21,10 +22,14 @@ __all__ = ["lerp", "nan_to_num"]
 @in_single
 def _lerp(start, end, weight):
     """From the nearer end, so that both ends are exact."""
-    step = end - start
+    step = np.subtract(end, start, out=...)
     if not isinstance(weight, np.ndarray):
-        return start + step.dtype.type(weight) * step if abs(weight) < 0.5 else end - step * step.dtype.type(1 - weight)
-    return np.where(np.abs(weight) < 0.5, start + weight * step, end - step * (1 - weight))
+        if abs(weight) < 0.5:
+            np.multiply(step, weight, out=step, dtype=step.dtype)
+            return np.add(start, step, out=step)
+        np.multiply(step, 1 - weight, out=step, dtype=step.dtype)
+        return np.subtract(end, step, out=step)
+    return vocabulary.where(np.abs(weight) < 0.5, start + weight * step, end - step * (1 - weight))
 
 
 @op(promote=("self", "end"), node="LerpBackward0", method=False, namespace=None)

@@ -34,7 +34,8 @@ __all__ = ["clone", "to", "dense_copy", "fill_value", "unrecorded"]
 
 def dense_copy(array, numpy_dtype=None):
     """A copy in the same order of dimensions; in C order where dimensions share memory."""
-    return array.astype(numpy_dtype or array.dtype, order="C" if 0 in array.strides else "K")
+    order = "C" if 0 in array.strides else "K"
+    return array.copy(order) if numpy_dtype is None else array.astype(numpy_dtype, order=order)
 
 
 def laid_out_copy(array, form, numpy_dtype=None):
@@ -392,6 +393,8 @@ def fill(input, value):
     return _fills[isinstance(value, Tensor)].general(input, value)
 
 
+for _function in (Tensor.detach, Tensor.detach_):
+    publish("torch", _function.__name__, _function)
 copy_op.function, zero_op.function = copy_, zero_
 for _operation, _function in zip(_fills, (fill, fill, fill_, fill_)):
     _operation.function = _function

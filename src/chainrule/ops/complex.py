@@ -5,7 +5,7 @@ import numpy as np
 from ..core import vocabulary
 from ..core.declare import Array, composite, op, put_method, view
 from ..core.dtype import float16, of
-from ..core.registry import FUNCTIONS
+from ..core.registry import FUNCTIONS, publish
 
 __all__ = ["conj", "real", "imag", "view_as_real", "view_as_complex"]
 
@@ -39,6 +39,7 @@ def conj_physical(input, *, out=None):
 
 
 put_method("conj_physical_", conj_physical_op.inplace_function)
+publish("torch", "conj_physical_", conj_physical_op.inplace_function)
 conj_op.function = conj
 conj_physical_op.function = conj_physical
 

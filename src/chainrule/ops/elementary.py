@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 
-from ..core.declare import Array, camel, composite, op, pointwise, put_method
+from ..core.declare import Array, camel, composite, method, op, pointwise, put_method
 from ..core.registry import FUNCTIONS, publish
+from ..core.tensor import Tensor
 from .elementwise import by_operands
-from .precision import in_single
+from .precision import HALF, in_single
 from .refusal import refuse
 
 __all__ = ["exp", "log", "sqrt", "sigmoid", "tanh", "scipy_ufunc"]
@@ -221,6 +222,7 @@ xlog1py = pointwise(
     method=False,
     inplace=False,
 )
+publish("torch", "xlogy_", Tensor.xlogy_)
 publish("special", "xlogy", FUNCTIONS["torch"]["xlogy"])
 publish("special", "xlog1py", xlog1py.function)
 
@@ -285,6 +287,13 @@ def polygamma(n, input, *, out=None):
 
 
 polygamma_op.function = polygamma
+
+
+@method
+def polygamma_(self, n):
+    return self.copy_(polygamma(n, self))
+
+
 put_method("polygamma", lambda self, n: polygamma(n, self))
 for _operation, _name in ((erf, "erf"), (erfc, "erfc"), (erfinv, "erfinv"), (lgamma, "gammaln"), (digamma, "digamma"),
                           (exp2, "exp2"), (expm1, "expm1"), (log1p, "log1p")):  # fmt: skip
@@ -295,8 +304,9 @@ publish("special", "polygamma", polygamma)
 # --- the logistic function ---
 
 
-@in_single
 def _sigmoid(a, out=...):
+    if a.dtype is HALF:
+        return _sigmoid(a.astype(np.float32)).astype(HALF)
     out = np.exp(np.negative(a, out=...), out=...)
     np.add(out, 1, out=out)
     return np.reciprocal(out, out=out)

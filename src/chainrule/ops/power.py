@@ -11,7 +11,7 @@ from ..core.dtype import float64, of, result_dtype
 from ..core.registry import publish
 from ..core.tensor import Tensor
 from .casting import fill_value
-from .precision import in_single
+from .precision import HALF
 from .refusal import not_implemented
 
 __all__ = ["pow", "square", "reciprocal", "rsqrt"]
@@ -143,15 +143,19 @@ def square(input, *, out=None):
     return pow(input, 2, out=out)
 
 
-put_method("square_", lambda self: pow_(self, 2))
+@composite(method=True)
+def square_(self):
+    return pow_(self, 2)
+
 
 reciprocal = pointwise(
     "reciprocal", np.reciprocal, kind="float", self=lambda xp, grad, result: -grad * xp.conj(result * result)
 )
 
 
-@in_single
 def _rsqrt(a, out=...):
+    if a.dtype is HALF:
+        return _rsqrt(a.astype(np.float32)).astype(HALF)
     root = np.sqrt(a, out=...)
     return np.reciprocal(root, out=root)
 

@@ -1,6 +1,7 @@
 """Choosing between operands, elementwise: where, masked_fill, maximum and minimum, clamp."""
 
 import functools
+import math
 
 import numpy as np
 
@@ -176,35 +177,29 @@ def _refuse_complex(dtype, name: str = "clamp") -> None:
         raise NotImplementedError(f"{name} is not supported for complex types")
 
 
-@functools.lru_cache(64)
-def _row(number, dtype):
-    row = np.full(1024, number, dtype)
-    row.flags.writeable = False
-    return row
+try:  # the ufunc under np.clip, three times as fast as maximum and minimum; NumPy does not promise its place
+    from numpy._core.umath import clip
+except ImportError:
+
+    def clip(a, low, high, out=...):
+        return np.minimum(np.maximum(a, low), high, out=out)
 
 
-def against(ufunc, a, number, out=None):
-    """ufunc(a, number), for maximum and minimum: on large arrays NumPy is faster against a row than a number."""
-    if a.size < 16384 or not a.flags.c_contiguous:
-        return ufunc(a, a.dtype.type(number), out=... if out is None else out)
-    row = _row(number, a.dtype)
-    out = np.empty(a.shape, a.dtype) if out is None else out
-    flat, flat_out = a.reshape(-1), out.reshape(-1)
-    whole = flat.size & ~1023
-    ufunc(flat[:whole].reshape(-1, 1024), row, out=flat_out[:whole].reshape(-1, 1024))
-    if whole < flat.size:
-        ufunc(flat[whole:], row[: flat.size - whole], out=flat_out[whole:])
-    return out
+@functools.lru_cache(256)
+def _bounds(low, high, dtype):
+    """The bounds as 0-dim arrays, infinite where they are None."""
+    return np.array(-math.inf if low is None else low, dtype), np.array(math.inf if high is None else high, dtype)
 
 
 def bounded(a, low, high):
-    """An array between two numbers, either of which may be None; NaN stays NaN."""
-    out = None
+    """A floating array between two numbers, either of which may be None; NaN stays NaN."""
+    return clip(a, *_bounds(low, high, a.dtype), out=...)
+
+
+def _clamp_integers(a, low, high):
     if low is not None:
-        a = out = against(np.maximum, a, low)
-    if high is not None:
-        a = against(np.minimum, a, high, out)
-    return a
+        a = np.maximum(a, a.dtype.type(low))
+    return a if high is None else np.minimum(a, a.dtype.type(high))
 
 
 _PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
@@ -218,7 +213,8 @@ def _clamp(array, low, high):
     _refuse_complex(dtype)
     if dtype is float16 or dtype.category < FLOATING:
         low, high = (None if v is None else fill_value(v, dtype) for v in (low, high))
-    return bounded(array.astype(dtype.numpy, copy=False), low, high)
+    array = array.astype(dtype.numpy, copy=False)
+    return bounded(array, low, high) if dtype.is_floating_point else _clamp_integers(array, low, high)
 
 
 @op(node="ClampBackward1", method=False, namespace=None)
