@@ -54,15 +54,20 @@ from .tensor import Tensor
 __all__ = ["Array", "Arrays", "Op", "op", "pointwise", "view", "composite", "method"]
 
 
-class Array:
-    """Annotation of a parameter that is one tensor."""
+if typing.TYPE_CHECKING:
+    from typing import Any as Array  # what a kernel is given: arrays, or NumPy scalars
+    from typing import Any as Arrays
+else:
 
-    def __class_getitem__(cls, item):
-        return cls
+    class Array:
+        """Annotation of a parameter that is one tensor."""
 
+        def __class_getitem__(cls, item):
+            return cls
 
-class Arrays:
-    """Annotation of a parameter that is a sequence of tensors."""
+    class Arrays:
+        """Annotation of a parameter that is a sequence of tensors."""
+
 
 
 class Formula:
@@ -97,6 +102,10 @@ def camel(name: str) -> str:
 
 class Op:
     """One declared operation. `function` is its public callable; calling the Op calls it."""
+
+    function: Any
+    inplace_function: Any
+    fast: Any  # of pointwise operations
 
     def __init__(self, name, kernel, *, node=None, promote=(), result_kind="same", views=False, multi=False,
                  varargs=None, signature=None, nondifferentiable_outputs=(), inplace_name=None, integer_only=False):  # fmt: skip
@@ -347,7 +356,7 @@ def _show_no_derivative(node_type) -> None:
     """Make a node look like PyTorch's for what has no derivative; it has no edge for a number."""
     node_type.__name__ = node_type.__qualname__ = "NotImplemented"
     node_type.name = lambda node: "torch::autograd::NotImplemented"
-    every = Node.next_functions.fget
+    every: Any = Node.next_functions.fget  # type: ignore[attr-defined]
     node_type.next_functions = property(lambda node: tuple(edge for edge in every(node) if edge[0] is not None))
 
 

@@ -383,6 +383,8 @@ class finfo(_Info):
     """
 
     __slots__ = ("bits", "eps", "max", "min", "tiny", "smallest_normal", "resolution", "dtype")
+    max: float
+    min: float
     __module__ = "torch"
 
     @staticmethod
@@ -422,6 +424,8 @@ class iinfo(_Info):
     """The limits of an integer dtype: bits, min, max. TypeError for other dtypes."""
 
     __slots__ = ("bits", "max", "min", "dtype")
+    max: int
+    min: int
     __module__ = "torch"
 
     @staticmethod

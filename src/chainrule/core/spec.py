@@ -5,6 +5,8 @@ from shapes and dtypes alone (the dtype of a result, how a gradient is summed ba
 Identity is only a shortcut: where two specs are not the same object their contents decide.
 """
 
+from typing import Any
+
 from .dtype import FLOATING, dtype, float16, from_numpy
 from .size import Size
 
@@ -19,6 +21,12 @@ class Spec:
 
     shape: tuple[int, ...]
     dtype: dtype
+    array_dtype: Any
+    ndim: int
+    numel: int
+    inexact: bool
+    direct: bool
+    scalars: dict
 
     def __repr__(self):
         return f"Spec({self.shape}, {self.dtype})"

@@ -178,7 +178,7 @@ def _refuse_complex(dtype, name: str = "clamp") -> None:
 
 
 try:  # the ufunc under np.clip, three times as fast as maximum and minimum; NumPy does not promise its place
-    from numpy._core.umath import clip
+    from numpy._core.umath import clip  # type: ignore[attr-defined]
 except ImportError:
 
     def clip(a, low, high, out=...):
