@@ -20,13 +20,14 @@ class Spec:
     __slots__ = ("shape", "dtype", "array_dtype", "ndim", "numel", "inexact", "direct", "scalars", "_size")
 
     shape: tuple[int, ...]
-    dtype: dtype
+    dtype: Any
     array_dtype: Any
     ndim: int
     numel: int
     inexact: bool
     direct: bool
     scalars: dict
+    _size: Any
 
     def __repr__(self):
         return f"Spec({self.shape}, {self.dtype})"
@@ -40,7 +41,7 @@ class Spec:
             made = self._size = tuple.__new__(Size, self.shape)
             return made
 
-    def with_dtype(self, d: dtype) -> "Spec":
+    def with_dtype(self, d) -> "Spec":
         return make_spec(self.shape, d.numpy)
 
 
