@@ -317,13 +317,19 @@ def make_node(op, operands, arguments, edges, results):
 
 def _several(node, count: int):
     """The node as one with several outputs, whose gradients the engine collects in a list."""
-    kinds = node.op.__dict__.setdefault("several_types", {})
+    node.__class__ = several_type(node.op, count)
+    return node
+
+
+def several_type(op, count: int) -> type:
+    """The class of an operation's nodes with so many outputs."""
+    kinds = op.__dict__.setdefault("several_types", {})
     kind = kinds.get(count)
     if kind is None:
-        base = type(node)
-        kind = kinds[count] = type(base.__name__, (base,), {"__slots__": (), "outputs": count, "_kind": 1, "__module__": base.__module__})
-    node.__class__ = kind
-    return node
+        base = op.node_type
+        members = {"__slots__": (), "outputs": count, "_kind": 1, "__module__": base.__module__}
+        kind = kinds[count] = type(base.__name__, (base,), members)
+    return kind
 
 
 def needed_names(op, operands, edges) -> set:
