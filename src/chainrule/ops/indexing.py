@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.conversion import warn_once
 from ..core.declare import composite, put_method
-from ..core.dtype import argument_type_name
+from ..core.dtype import argument_type_name, bool_, int64
 from ..core.general import NUMBERS
 from ..core.modes import modes, state
 from ..core.tensor import Tensor, wrap
@@ -227,9 +227,19 @@ def _is_mask(item) -> bool:
 
 def take_apart(self, items: tuple):
     """(the tensor after all integers, slices, None and booleans; an Index for the tensors in `items`, or None)."""
-    specified = sum([_specified(i) for i in items])
+    specified = 0
+    plain = True
+    for item in items:
+        cls = item.__class__
+        if cls is int or cls is slice:
+            specified += 1
+        elif item is not None and item is not ...:
+            plain = False
+            specified += _specified(item)
     if specified > self._spec.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self._spec.ndim}")
+    if plain:
+        return _plain_part(self, items, specified), None
     walk = _Walk(self)
     for position, item in enumerate(items):
         cls = item.__class__
@@ -252,6 +262,24 @@ def take_apart(self, items: tuple):
     return walk.out, walk.index()
 
 
+def _plain_part(self, items: tuple, specified: int):
+    """The view at integers, slices, None and Ellipsis: one view after the other."""
+    out, dim = self, 0
+    for position, item in enumerate(items):
+        cls = item.__class__
+        if cls is int:
+            out = _select(out, dim, item, position)
+        elif cls is slice:
+            out = _slice(out, dim, item, False)
+            dim += 1
+        elif item is None:
+            out = unsqueeze_op.single(out, dim)
+            dim += 1
+        else:
+            dim += self._spec.ndim - specified
+    return out
+
+
 # --- reading ---
 
 
@@ -266,7 +294,11 @@ def getitem(self, index):
         return unsqueeze_op.single(self, 0)
     if index is ...:
         return alias.single(self)
-    out, indices = take_apart(self, _items(index))
+    if cls is Tensor and index._spec.ndim and self._spec.ndim:
+        kind = index._spec.dtype
+        if kind is int64 or kind is bool_ and index._spec.shape == self._spec.shape:
+            return indexed(self, Index.of((index._array,), index))
+    out, indices = take_apart(self, index if cls is tuple else _items(index))
     if indices is None:
         return alias.single(out) if out is self else out
     return indexed(out, indices)
@@ -282,21 +314,40 @@ def indexed(self, indices: Index):
 # --- writing ---
 
 
+def _unrecorded(tensor) -> bool:
+    """Whether nothing that happens to the tensor is recorded."""
+    if modes.unusual and not state.grad_enabled:
+        return True
+    return tensor._edge is None and (tensor._view is None or view_edge(tensor) is None)
+
+
 def _direct(self, index, value) -> bool:
-    """Write a number at integers and slices where nothing is recorded; False where that is not the case."""
-    if modes.detour or self._counter is None or self._edge is not None and not (modes.unusual and not state.grad_enabled):
+    """Write a number, or a tensor of the same dtype, where nothing is recorded; False for what needs more care."""
+    if modes.detour or self._counter is None or not _unrecorded(self):
         return False
-    if self._view is not None and view_edge(self) is not None and not (modes.unusual and not state.grad_enabled):
-        return False
-    for item in index if index.__class__ is tuple else (index,):
+    items = index if index.__class__ is tuple else (index,)
+    found = []
+    for item in items:
         cls = item.__class__
-        if cls is not int and (cls is not slice or item.step is not None) and item is not ...:
+        if cls is int or cls is slice and item.step is None or item is ...:
+            found.append(item)
+        elif cls is Tensor and item._spec.ndim and item._spec.dtype in (int64, bool_):
+            found.append(item._array)
+        else:
             return False
     array = self._array
     if not array.flags.writeable or 0 in array.strides:
         return False
     try:
-        array[index] = value
+        if value.__class__ is Tensor:
+            if value._spec.dtype is not self._spec.dtype or not _unrecorded(value) or any(type(i) is np.ndarray for i in found):
+                return False
+            target, source = array[(*found, ...) if ... not in items else tuple(found)], value._array
+            if target.shape != source.shape or value._counter is self._counter and np.may_share_memory(target, source):
+                return False
+            target[...] = source
+        else:
+            array[tuple(found)] = value
     except (IndexError, ValueError, OverflowError, RuntimeWarning):
         return False
     self._counter[0] += 1
@@ -305,7 +356,8 @@ def _direct(self, index, value) -> bool:
 
 def setitem(self, index, value):
     """Write a number or a tensor, broadcast, at an index."""
-    if value.__class__ is float and self._spec.direct and _direct(self, index, value):
+    cls = value.__class__
+    if (cls is float and self._spec.direct or cls is Tensor) and _direct(self, index, value):
         return
     if not isinstance(value, Tensor):
         if not isinstance(value, NUMBERS):
@@ -323,7 +375,7 @@ def setitem(self, index, value):
     if index.__class__ is slice:
         _copy_to(_slice(self, 0, index, False), value)
         return
-    out, indices = take_apart(self, _items(index))
+    out, indices = take_apart(self, index if index.__class__ is tuple else _items(index))
     if indices is None:
         _copy_to(out, value)
         return

@@ -12,6 +12,7 @@ from ..core.dtype import argument_type_name
 from ..core.dtype import dtype as dtype_class
 from ..core.placing import strided
 from ..core.registry import OPS, publish
+from ..core.size import Size
 from ..core.tensor import Tensor, wrap_dim
 from .casting import clone_op
 
@@ -134,16 +135,29 @@ def _as_view(self, size: tuple, operation=view_op):
         return None
 
 
-def _view(self, *size, dtype=None, **named):
-    if named:
-        size = (named["size"],) if set(named) == {"size"} else size
-    if len(size) == 1 and size[0].__class__ is dtype_class:
-        dtype, size = size[0], ()
+def _view(self, *shape, size=None, dtype=None):
+    if len(shape) == 1:
+        first = shape[0]
+        if first.__class__ is tuple or first.__class__ is Size:
+            shape = first
+        elif first.__class__ is dtype_class:
+            return view_dtype(self, first)
+    for n in shape:
+        if n.__class__ is not int or n < -1:
+            break
+    else:
+        if shape or size is None and dtype is None:
+            try:
+                return view_op.single(self, shape)
+            except ValueError:
+                pass  # the careful way finds the right words
+    return _view_carefully(self, shape if size is None else (size,), dtype)
+
+
+def _view_carefully(self, size, dtype):
     if dtype is not None and not size:
         return view_dtype(self, dtype)
     try:
-        if not size:
-            raise TypeError
         shape = as_ints(size, "view")
     except TypeError:
         got = ", ".join(argument_type_name(s) for s in size)
@@ -182,12 +196,12 @@ def reshape(input, shape):
     return reshaped(expect_tensor(input, "reshape"), _sequence_of_ints(shape, "reshape", "shape", 2))
 
 
-def _reshape(self, *shape, **named):
-    if named:
-        shape = (named["shape"],) if set(named) == {"shape"} else shape
-    if not shape:
+def _reshape(self, *sizes, shape=None):
+    if shape is not None:
+        sizes = (shape,)
+    if not sizes:
         raise TypeError('reshape() missing 1 required positional arguments: "shape"')
-    return reshaped(self, as_ints(shape, "reshape", "shape"))
+    return reshaped(self, as_ints(sizes, "reshape", "shape"))
 
 
 _reshape.__name__, _reshape.__doc__ = "reshape", reshape.__doc__
@@ -281,29 +295,45 @@ def view_dtype(self, target):
 # --- the order of dimensions ---
 
 
-@view
-def transpose(self: Array, dim0: int, dim1: int):
-    """Two dimensions exchanged."""
-    ndim = self.ndim
-    dim0, dim1 = as_dim(dim0, ndim, "transpose", "dim0"), as_dim(dim1, ndim, "transpose", "dim1", 2)
-    return self.swapaxes(dim0, dim1) if ndim else self.view()
+@view(name="transpose", method=False, namespace=None)
+def transpose_op(self: Array, dim0: int, dim1: int):
+    try:
+        return self.swapaxes(dim0, dim1)
+    except (IndexError, TypeError, ValueError):
+        ndim = self.ndim
+        dim0, dim1 = as_dim(dim0, ndim, "transpose", "dim0"), as_dim(dim1, ndim, "transpose", "dim1", 2)
+        return self.swapaxes(dim0, dim1) if ndim else self.view()
 
 
-@transpose.derivative(of="self")
+@transpose_op.derivative(of="self")
 def _(xp, grad, dim0, dim1):
     return xp.swapaxes(grad, dim0, dim1) if grad.ndim else grad
+
+
+MISSING = object()
+
+
+@composite
+def transpose(input, dim0=MISSING, dim1=MISSING):
+    """Two dimensions exchanged."""
+    if dim1 is MISSING:
+        return transpose_op.general(*([input] if dim0 is MISSING else [input, dim0]))
+    return transpose_op.single(input, dim0, dim1)
 
 
 @composite
 def swapaxes(input, axis0, axis1):
     """Two dimensions exchanged."""
-    return transpose.function(input, axis0, axis1)
+    return transpose_op.single(input, axis0, axis1)
 
 
 @composite
 def swapdims(input, dim0, dim1):
     """Two dimensions exchanged."""
-    return transpose.function(input, dim0, dim1)
+    return transpose_op.single(input, dim0, dim1)
+
+
+transpose_op.function = transpose
 
 
 @view(name="t", method=False, namespace=None)
@@ -418,7 +448,7 @@ def _matrices(self, what: str, advice: str):
         return self
     if ndim == 1:
         raise RuntimeError(f"{what} is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return transpose.single(self, -2, -1)
+    return transpose_op.single(self, -2, -1)
 
 
 def _conjugated(self):
@@ -473,7 +503,7 @@ def squeeze_dims_kernel(self, dim):
 
 
 def unsqueeze_kernel(self, dim: int):
-    at = as_int(dim, "unsqueeze")
+    at = dim if dim.__class__ is int else as_int(dim, "unsqueeze")
     ndim = self.ndim + 1
     if at < 0:
         at += ndim
@@ -542,8 +572,8 @@ def squeeze_(input, dim=None):
     return (squeeze_dims_ if isinstance(dim, (tuple, list)) else squeeze_dim_).inplace(input, dim)
 
 
-def _unsqueeze(*args, **kwargs):
-    return unsqueeze_op.general(*args, **kwargs)
+def _unsqueeze(input, dim=MISSING):
+    return unsqueeze_op.general(input) if dim is MISSING else unsqueeze_op.single(input, dim)
 
 
 def _unsqueeze_(*args, **kwargs):
@@ -566,8 +596,8 @@ def _t_kernel(self: Array):
 
 t_inplace = view(_t_kernel, name="t_inplace", node="TBackward1", method=False, namespace=None)
 t_inplace.derivative(of="self")(t_op.formulas["self"].function)
-transpose_inplace = view(transpose.kernel, name="transpose_inplace", node="TransposeBackward1", method=False, namespace=None)
-transpose_inplace.derivative(of="self")(transpose.formulas["self"].function)
+transpose_inplace = view(transpose_op.kernel, name="transpose_inplace", node="TransposeBackward1", method=False, namespace=None)
+transpose_inplace.derivative(of="self")(transpose_op.formulas["self"].function)
 
 
 @method

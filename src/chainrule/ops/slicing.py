@@ -49,7 +49,7 @@ alias.derivative(of="self")(lambda xp, grad: grad)
 
 @view(name="select", method=False, namespace=None)
 def select_op(self: Array, dim, index):
-    return self[at_dim(dim, index)]
+    return self[index, ...] if dim == 0 else self[(*(FULL,) * dim, index, ...)]
 
 
 @select_op.derivative(of="self")
@@ -72,7 +72,7 @@ def select(input, dim, index):
 
 @view(name="slice", method=False, namespace=None)
 def slice_op(self: Array, dim, start, end, step):
-    return self[at_dim(dim, slice(start, end, step))]
+    return self[start:end:step] if dim == 0 else self[(*(FULL,) * dim, slice(start, end, step))]
 
 
 @slice_op.derivative(of="self")
@@ -129,6 +129,8 @@ def narrow_copy(input, dim, start, length):
 
 @view(name="unbind", multi=True, method=False, namespace=None)
 def unbind_op(self: Array, dim):
+    if dim == 0:
+        return tuple([self[i, ...] for i in range(self.shape[0])])
     return tuple([self[at_dim(dim, i)] for i in range(self.shape[dim])])
 
 
@@ -141,7 +143,7 @@ def unbind(input, dim=0):
     ndim = expect_tensor(input, "unbind")._spec.ndim
     if not ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return unbind_op.apply((input, as_dim(dim, ndim, "unbind")))
+    return unbind_op.single(input, as_dim(dim, ndim, "unbind"))
 
 
 def _ranges(self, dim, sizes):
@@ -170,6 +172,10 @@ for _operation in (split_op, split_with_sizes_op, unsafe_split_op, unsafe_split_
     _operation.derivative(of="self")(lambda xp, grads, dim: xp.concatenate(grads, dim))
 
 
+def _run(operation, input, size, dim):
+    return operation.single(input, size, dim) if operation.views else operation.apply((input, size, dim))
+
+
 def _split_by_size(input, size: int, dim, name: str, operation):
     shape = input._spec.shape
     if not shape:
@@ -179,7 +185,7 @@ def _split_by_size(input, size: int, dim, name: str, operation):
     dim = as_dim(dim, len(shape), name, position=2)
     if size == 0 and shape[dim]:
         raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {shape[dim]}")
-    return operation.apply((input, size, dim))
+    return _run(operation, input, size, dim)
 
 
 def _split_by_sizes(input, sizes, dim, operation):
@@ -202,7 +208,7 @@ def _split_by_sizes(input, sizes, dim, operation):
             f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension {dim}), "
             f"but got split_sizes={list(sizes)}"
         )
-    return operation.apply((input, sizes, dim))
+    return _run(operation, input, sizes, dim)
 
 
 @composite(method=False)
@@ -249,8 +255,8 @@ def _chunked(input, chunks, dim, name: str, by_size, by_sizes):
     dim = as_dim(dim, len(shape), name, position=2)
     size = -(-shape[dim] // chunks)
     if not size:
-        return by_sizes.apply((input, (0,) * chunks, dim))
-    return by_size.apply((input, size, dim))
+        return _run(by_sizes, input, (0,) * chunks, dim)
+    return _run(by_size, input, size, dim)
 
 
 @composite

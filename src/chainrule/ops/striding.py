@@ -66,12 +66,12 @@ def expand(self, size: tuple):
     return expand_op.single(self, size)
 
 
-def _expand(self, *size, implicit=False, **named):
-    if named:
-        size = (named["size"],) if set(named) == {"size"} else size
-    if not size:
+def _expand(self, *sizes, size=None, implicit=False):
+    if size is not None:
+        sizes = (size,)
+    if not sizes:
         raise TypeError('expand() missing 1 required positional arguments: "size"')
-    return expand(self, as_ints(size, "expand"))
+    return expand(self, as_ints(sizes, "expand"))
 
 
 _expand.__name__, _expand.__doc__ = "expand", expand.__doc__
