@@ -158,7 +158,7 @@ def test_format(x):
         and f"{torch.tensor(7):5d}" == "    7"
         and f"{torch.tensor(True)}" == "True"
     )
-    assert "%.2f" % t.detach() == "2.50" and "%d" % torch.tensor(7) == "7"
+    assert "%.2f" % t.detach() == "2.50" and "%d" % torch.tensor(7) == "7"  # noqa: UP031
     raises(TypeError, "unsupported format string passed to Tensor.__format__", format, x, ".2f")
     raises(TypeError, "unsupported format string passed to Parameter.__format__", format, Parameter(t.detach()), ".2f")
 

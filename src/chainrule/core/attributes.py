@@ -8,34 +8,37 @@ from .tensor import Tensor, strides_of
 __all__: list[str] = []
 
 
-def _constant(value, doc: str) -> property:
-    return property(lambda self: value, doc=doc)
+def _says(name: str, value, doc: str) -> None:
+    """A read-only attribute that is the same for every tensor."""
+    setattr(Tensor, name, property(lambda self: value, doc=doc))
 
 
-Tensor.layout = _constant(strided, "How the elements are kept: always `torch.strided`.")
-Tensor.is_cpu = _constant(True, "True: the memory is the CPU's.")
+_says("layout", strided, "How the elements are kept: always `torch.strided`.")
+_says("is_cpu", True, "True: the memory is the CPU's.")
 for _name in ("cuda", "xpu", "mps", "ipu", "xla", "mtia", "maia", "meta", "vulkan", "mkldnn"):
-    setattr(Tensor, f"is_{_name}", _constant(False, f"False: the memory is the CPU's, not {_name}'s."))
+    _says(f"is_{_name}", False, f"False: the memory is the CPU's, not {_name}'s.")
 for _name in ("sparse", "sparse_csr", "quantized", "nested"):
-    setattr(Tensor, f"is_{_name}", _constant(False, f"False: tensors of chainrule are not {_name}."))
-Tensor.name = _constant(None, "None: tensors have no names.")
-Tensor.grad_dtype = property(lambda self: self._spec.dtype, doc="The dtype that a gradient must have.")
+    _says(f"is_{_name}", False, f"False: tensors of chainrule are not {_name}.")
+_says("name", None, "None: tensors have no names.")
 
 
-@property
-def _backward_hooks(self):
+def _hooks(self):
     """The hooks on the gradient of this leaf, by number; None where there are none."""
     leaf = getattr(self, "_leaf", None)
     return leaf.hooks if leaf is not None and leaf.hooks else None
 
 
-@property
-def _grad_fn(self):
-    return self.grad_fn
+def _gradient_type(self):
+    """The dtype that a gradient must have."""
+    return self._spec.dtype
 
 
-Tensor._backward_hooks = _backward_hooks
-Tensor._grad_fn = _grad_fn
+for _name, _get in {
+    "_backward_hooks": _hooks,
+    "grad_dtype": _gradient_type,
+    "_grad_fn": lambda self: self.grad_fn,
+}.items():
+    setattr(Tensor, _name, property(_get))
 
 
 @method

@@ -48,10 +48,11 @@ class Parameter(Tensor, metaclass=_ParameterType):
         memo[id(self)] = made
         return made
 
-    def __repr__(self):
-        return "Parameter containing:\n" + super().__repr__()
+    def __repr__(self, **options):
+        return "Parameter containing:\n" + super().__repr__(**options)
 
-    __str__ = __repr__
+    def __str__(self, **options):
+        return self.__repr__(**options)
 
     def __reduce_ex__(self, protocol):
         args = (self.data, self.requires_grad, OrderedDict())

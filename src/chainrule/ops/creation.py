@@ -264,7 +264,7 @@ def _format_order(name: str, form, ndim: int, preserve: bool = False):
     if form is preserve_format:
         raise RuntimeError("unsupported memory format Preserve")
     order = channels_last_order(form)
-    if len(order) != ndim:
+    if order is not None and len(order) != ndim:
         raise RuntimeError(f"required rank {len(order)} tensor to use {form._name} format")
     return order
 

@@ -26,7 +26,7 @@ class Generator(stream.Generator):
         """The whole state: 5056 bytes, uint8."""
         return wrap(super().get_state())
 
-    def set_state(self, new_state) -> "Generator":  # type: ignore[override]
+    def set_state(self, new_state) -> "Generator":
         """Continue from a state; TypeError unless it is a uint8 tensor, RuntimeError unless it is a state."""
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {argument_type_name(new_state)}")
