@@ -304,4 +304,4 @@ for _name, _function in _SPECIAL.items():
     _function.__qualname__ = f"Tensor.{_name}"
     setattr(Tensor, _name, _function)
 METHODS.update(_SPECIAL)
-setattr(Tensor, "_make_subclass", staticmethod(make_subclass))
+Tensor._make_subclass = staticmethod(make_subclass)  # type: ignore[method-assign]
