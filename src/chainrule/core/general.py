@@ -437,9 +437,13 @@ def edges_inplace(op, operands):
     """The edges for an operation that changes its first operand; RuntimeError where autograd cannot follow the change."""
     if not state.grad_enabled:
         return None
-    if any(isinstance(o, Tensor) and o.requires_grad for o in flat(operands)):
-        check_inplace(operands[0])
-    return edges_of(op, operands)
+    for i in op.tensor_positions:
+        value = operands[i]
+        for t in value if type(value) is list else (value,):
+            if isinstance(t, Tensor) and t.requires_grad:
+                check_inplace(operands[0])
+                return edges_of(op, operands)
+    return None
 
 
 def make_inplace_node(op, operands, arguments, edges, target):

@@ -6,6 +6,8 @@ They are part of the vocabulary (vocabulary.py imports them); ops/indexing.py an
 same names, so that they can be differentiated again.
 """
 
+import math
+
 import numpy as np
 
 __all__ = [
@@ -132,60 +134,64 @@ def embedding_vjp(values, shape, index, counts):
 
 def write_at(out, index, values) -> None:
     """Write `values` at `index`; where a place occurs twice the last value stays."""
-    if len(index) > 1 or index[0].ndim > 1 or values.ndim > 1 and not values.flags.c_contiguous:
-        # NumPy walks an index in the order of its memory, which must be the order of its elements.
-        arrays = [i for i in index if type(i) is not slice]
-        if all(i.dtype != np.bool for i in arrays):
-            together = iter([np.ascontiguousarray(i) for i in np.broadcast_arrays(*arrays)])
-            index = tuple(i if type(i) is slice else next(together) for i in index)
-            values = np.ascontiguousarray(values)
+    # NumPy walks an index in the order of its memory, which must be the order of its elements.
+    for i in index:
+        if type(i) is not slice and not i.flags.c_contiguous:
+            index = tuple([i if type(i) is slice else np.ascontiguousarray(i) for i in index])
+            break
+    if not values.flags.c_contiguous:
+        values = np.ascontiguousarray(values)
     out[index] = values
 
 
 def add_at(out, index, values) -> None:
-    """Add `values` at `index` of an array."""
+    """Add `values` at `index` of an array; where a place occurs twice both are added."""
     arrays = [i for i in index if type(i) is not slice]
-    if len(arrays) == 1:
-        only = arrays[0]
-        if only.dtype == np.bool and len(index) == 1:
-            out[only] += values
-            return
-        if only.dtype != np.bool and out.ndim > 1:
-            axis = _axis_of(index)
-            shape = out.shape
-            values = np.broadcast_to(values, (*shape[:axis], *only.shape, *shape[axis + 1 :]))
-            values = values.reshape((*shape[:axis], only.size, *shape[axis + 1 :]))
-            _add_rows(np.moveaxis(out, axis, 0), only.reshape(-1), np.moveaxis(values, axis, 0))
-            return
-    if len(index) == out.ndim == len(arrays) and out.flags.c_contiguous and all(i.dtype != np.bool for i in arrays):
-        places = index[0] % max(out.shape[0], 1) if len(index) == 1 else _flat_places(index, out.shape)
-        # NumPy has a fast loop for one-dimensional indices only.
-        np.add.at(out.reshape(-1), places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
-        return
-    np.add.at(out, index, values)
+    if not out.flags.c_contiguous or any([i.dtype == np.bool for i in arrays]):
+        if len(index) == 1 and index[0].dtype == np.bool:
+            out[index] += values
+        else:
+            np.add.at(out, index, values)
+    elif len(arrays) == 1 and out.ndim > 1:
+        axis = next(axis for axis, i in enumerate(index) if type(i) is not slice)
+        shape, rows = out.shape, arrays[0]
+        outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+        values = np.broadcast_to(values, (*shape[:axis], *rows.shape, *shape[axis + 1 :]))
+        if values.size:
+            rows = rows.reshape(-1)
+            rows = np.where(rows < 0, rows + shape[axis], rows)
+            _add_rows(out.reshape(outer, shape[axis], inner), rows, values.reshape(outer, rows.size, inner))
+    elif len(arrays) == out.ndim:
+        places = 0
+        for i, n in zip(index, out.shape):
+            places = places * n + np.where(i < 0, i + n, i)
+        _add_flat(out, places, np.broadcast_to(values, places.shape))
+    else:
+        np.add.at(out, index, values)
 
 
-def _axis_of(index) -> int:
-    return next(axis for axis, i in enumerate(index) if type(i) is not slice)
-
-
-def _flat_places(index, shape):
-    """The places that integer arrays, one per dimension, lead to, counted through the whole array."""
-    places = 0
-    for i, n in zip(index, shape):
-        places = places * n + i % max(n, 1)
-    return places
+def _add_flat(out, places, values) -> None:
+    """np.add.at has a fast loop for one-dimensional indices only."""
+    np.add.at(out.reshape(-1), places.reshape(-1), values.reshape(-1))
 
 
 def _add_rows(out, rows, values) -> None:
-    """Add values[k] to out[rows[k]] for every k: sorted by row, so that each row is written once."""
-    if not rows.size or not values.size:
-        return
-    rows = np.where(rows < 0, rows + out.shape[0], rows)
-    order = np.argsort(rows, kind="stable")
-    ordered = rows[order]
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    if starts.size == rows.size:
-        out[rows] += values
-        return
-    out[ordered[starts]] += np.add.reduceat(values[order], starts, axis=0)
+    """Add values[:, k] to out[:, rows[k]] for every k, in few passes over rows that all differ where that is possible."""
+    outer, size, inner = out.shape
+    for _ in range(3):
+        if values.size < 1024:
+            break
+        order = np.arange(rows.size)
+        last = np.empty(size, np.intp)
+        last[rows] = order
+        wins = last[rows] == order
+        count = np.count_nonzero(wins)
+        if count == rows.size:
+            out[:, rows] += values
+            return
+        if 2 * count < rows.size:
+            break
+        out[:, rows[wins]] += values[:, wins]
+        rows, values = rows[~wins], values[:, ~wins]
+    places = (np.arange(outer)[:, None] * size + rows)[..., None] * inner + np.arange(inner)
+    _add_flat(out, places, values)

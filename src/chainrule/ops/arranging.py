@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from ..core import placing
+from ..core import placing, vocabulary
 from ..core.declare import Array, composite, op, put_method
 from ..core.dtype import int32, int64
 from ..core.layout import contiguous_format
@@ -243,16 +243,17 @@ rot90_op.function = rot90
 # --- triangles ---
 
 
-@functools.lru_cache(64)
-def _below(rows: int, columns: int, k: int):
-    return np.tri(rows, columns, k, np.bool)
+def _mask(rows: int, columns: int, k: int, lower: bool):
+    return np.tri(rows, columns, k, np.bool) if lower else ~np.tri(rows, columns, k - 1, np.bool)
+
+
+_kept_mask = functools.lru_cache(32)(_mask)
 
 
 def _triangle(array, k: int, lower: bool):
     rows, columns = array.shape[-2:]
-    mask = _below(rows, columns, k if lower else k - 1) if rows * columns <= 1 << 16 else np.tri(rows, columns, k if lower else k - 1, np.bool)
-    zero = np.zeros((), array.dtype)
-    return np.where(mask, array, zero) if lower else np.where(mask, zero, array)
+    mask = (_kept_mask if rows * columns <= 1 << 16 else _mask)(rows, columns, k, lower)
+    return vocabulary.select(mask, np.ascontiguousarray(array))
 
 
 @op(inplace=True, namespace=None, method=False)

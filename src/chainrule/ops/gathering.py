@@ -3,6 +3,8 @@
 Each turns its index into an `Index`, a NumPy index; they share one kernel and one derivative, and differ in their nodes.
 """
 
+import functools
+
 import numpy as np
 
 from ..core import vocabulary
@@ -105,10 +107,15 @@ clear.derivative(of="self")(lambda xp, grad, indices: xp.clear(grad, indices))
 
 def along(shape: tuple, dim: int, index: Tensor) -> Index:
     """The Index that takes `index` along one dimension and counts through the others, as gather and scatter do."""
-    array = index._array.astype(np.int64, copy=False)
+    array = index._array
+    if array.dtype != np.int64:
+        array = array.astype(np.int64)
     ndim = len(shape)
     if ndim <= 1:
         return Index.of((array,), index)
+    if ndim == 2:
+        other = _counted(array.shape[1 - dim])
+        return Index.of((array, other) if dim == 0 else (other[:, None], array), index)
     items = []
     for d in range(ndim):
         if d == dim:
@@ -118,6 +125,13 @@ def along(shape: tuple, dim: int, index: Tensor) -> Index:
             step[d] = array.shape[d]
             items.append(np.arange(array.shape[d]).reshape(step))
     return Index.of(items, index)
+
+
+@functools.lru_cache(32)
+def _counted(n: int):
+    counted = np.arange(n)
+    counted.flags.writeable = False
+    return counted
 
 
 def rows(dim: int, index: Tensor) -> Index:
@@ -140,8 +154,14 @@ def flat(shape: tuple, index: Tensor) -> Index:
 
 def check_range(array, low: int, high: int, error) -> None:
     """Raise what `error` makes of the first index that is not in range(low, high)."""
-    if array.size and (np.minimum.reduce(array, axis=None) < low or np.maximum.reduce(array, axis=None) >= high):
-        raise error(array[(array < low) | (array >= high)].flat[0])
+    if not array.size:
+        return
+    if low == 0 and array.dtype == np.int64 and array.flags.c_contiguous:
+        if np.maximum.reduce(array.view(np.uint64), axis=None) < high:  # a negative number is a huge one here
+            return
+    elif np.minimum.reduce(array, axis=None) >= low and np.maximum.reduce(array, axis=None) < high:
+        return
+    raise error(array[(array < low) | (array >= high)].flat[0])
 
 
 def index_array(index, name: str, position: int = 2) -> Tensor:

@@ -298,10 +298,26 @@ def getitem(self, index):
         kind = index._spec.dtype
         if kind is int64 or kind is bool_ and index._spec.shape == self._spec.shape:
             return indexed(self, Index.of((index._array,), index))
+    if cls is tuple and (indices := _all_tensors(self, index)) is not None:
+        return indexed(self, indices)
     out, indices = take_apart(self, index if cls is tuple else _items(index))
     if indices is None:
         return alias.single(out) if out is self else out
     return indexed(out, indices)
+
+
+def _all_tensors(self, items: tuple) -> Index | None:
+    """The Index that one or more int64 tensors and full slices make; None for anything else."""
+    arrays, tensors = [], []
+    for item in items:
+        if item.__class__ is Tensor and item._spec.dtype is int64 and item._spec.ndim:
+            tensors.append(item)
+            arrays.append(item._array)
+        elif item == FULL if item.__class__ is slice else False:
+            arrays.append(FULL)
+        else:
+            return None
+    return Index.of(arrays, *tensors) if tensors and len(items) <= self._spec.ndim else None
 
 
 def indexed(self, indices: Index):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..core.call_many import make_many
 from ..core.conversion import warn_once
 from ..core.declare import Arrays, Op, composite, op
 from ..core.dtype import argument_type_name, result_dtype
@@ -21,7 +22,7 @@ __all__ = ["cat", "stack"]
 
 def _common_dtype(arrays) -> np.dtype:
     first = arrays[0].dtype
-    for a in arrays:
+    for a in arrays[1:]:
         if a.dtype is not first:
             return result_dtype([spec_of(b).dtype for b in arrays if b.ndim], [spec_of(b).dtype for b in arrays if not b.ndim], []).numpy
     return first
@@ -30,8 +31,14 @@ def _common_dtype(arrays) -> np.dtype:
 def _joined(arrays, dim):
     """The arrays one after the other along a dimension, in C order."""
     shape = list(arrays[0].shape)
-    shape[dim] = sum([a.shape[dim] for a in arrays])
     dtype = _common_dtype(arrays)
+    for a in arrays:
+        if not a.flags.c_contiguous:
+            break
+    else:
+        if dtype is arrays[0].dtype:
+            return np.concatenate(arrays, dim)
+    shape[dim] = sum([a.shape[dim] for a in arrays])
     if len(shape) == 4 and all(is_laid_out(a.shape, strides_of(a), channels_last) for a in arrays):
         if not all(a.flags.c_contiguous for a in arrays):
             parts = [a.transpose(0, 2, 3, 1) for a in arrays]
@@ -41,8 +48,10 @@ def _joined(arrays, dim):
 
 @op(name="cat", method=False, namespace=None)
 def cat_op(tensors: Arrays, dim):
-    kept = [a for a in tensors if a.shape != (0,)] or tensors[:1]
-    return _joined(kept, dim)
+    for a in tensors:
+        if a.shape == (0,):
+            return _joined([a for a in tensors if a.shape != (0,)] or tensors[:1], dim)
+    return _joined(tensors, dim)
 
 
 @cat_op.derivative(of="tensors")
@@ -69,6 +78,9 @@ def _(xp, grad, dim, needs):
     return [xp.getitem(grad, at_dim(dim, i)) if needed else None for i, needed in enumerate(needs[0])]
 
 
+_CALL = {operation: make_many(operation) for operation in (cat_op, stack_op)}
+
+
 def tensor_list(tensors, name: str) -> list:
     """The tensors as a list; TypeError in PyTorch's words for anything else."""
     if not isinstance(tensors, (tuple, list)):
@@ -80,7 +92,7 @@ def tensor_list(tensors, name: str) -> list:
 
 
 def _run(operation: Op, tensors: list, dim: int, out):
-    return apply(operation, (tensors, dim)) if out is None else apply_out(operation, (tensors, dim), out)
+    return _CALL[operation](tensors, dim) if out is None else apply_out(operation, (tensors, dim), out)
 
 
 @composite(method=False, aliases=("concat", "concatenate"))
