@@ -15,7 +15,8 @@ new = object.__new__
 
 
 def make_view_caller(op):
-    """The caller of a view with one result or, for `multi`, a tuple of them, all arguments given; None for other operations."""
+    """The caller of a view with one result or, for `multi`, a tuple of them, all arguments given; None for other
+    operations."""
     if not op.views or op.kinds[:1] != ("one",) or any(op.kinds[1:]) or op.keyword_only:
         return None
     return _many(op) if op.multi else _one(op)
@@ -87,10 +88,9 @@ def _one(op):
         elif count == 1:
             node.saved = (shape if first == SHAPE else attributes[first], None, 0)
         elif count == 3:
-            node.saved = (
-                shape if first == SHAPE else attributes[first], None, 0, shape if second == SHAPE else attributes[second],
-                None, 0, shape if third == SHAPE else attributes[third], None, 0,
-            )  # fmt: skip
+            one = shape if first == SHAPE else attributes[first]
+            two = shape if second == SHAPE else attributes[second]
+            node.saved = (one, None, 0, two, None, 0, shape if third == SHAPE else attributes[third], None, 0)
         else:
             node.saved = saved_triples(codes, source, attributes)
         node.sequence = next_sequence()

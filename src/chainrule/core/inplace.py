@@ -1,8 +1,9 @@
 """In-place changes: who may be changed, version counters, and the history that is rewritten afterwards.
 
-After an in-place operation on an ordinary tensor the tensor's edge is the operation's node. After one on a view the base
-gets a `CopySlices` node, which runs the operation's backward step on the view's part of the gradient, and every view of
-that base, this one too, makes its edge anew when it is next asked for (views.py), since its version is out of date.
+After an in-place operation on an ordinary tensor the tensor's edge is the operation's node. After one on a view the
+base gets a `CopySlices` node, which runs the operation's backward step on the view's part of the gradient, and every
+view of that base, this one too, makes its edge anew when it is next asked for (views.py), since its version is out of
+date.
 """
 
 import weakref
@@ -32,22 +33,22 @@ def check_writable(tensor, expanded: bool = False) -> None:
     `expanded` allows it) one whose elements share a place in memory."""
     if tensor._counter is None and not state.inference:
         raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
-            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
     array = tensor._array
     if not array.flags.c_contiguous and array.size > 1 and not expanded:
         if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
             raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-                "Please clone() the tensor before performing the operation."
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                "location. Please clone() the tensor before performing the operation."
             )
     if not array.flags.writeable:
         array.flags.writeable = True  # memory from a read-only NumPy array; PyTorch writes to it after a warning
 
 
 def check_overlap(target, operands) -> None:
-    """RuntimeError where an operand shares a part of the memory that is about to be written, but not all of it alike."""
+    """RuntimeError where an operand shares some of the memory that is about to be written, but not all of it alike."""
     array = target._array
     for operand in operands:
         other = getattr(operand, "_array", None)
@@ -58,8 +59,8 @@ def check_overlap(target, operands) -> None:
             continue  # with gaps in it: PyTorch does not look closer
         if bounds != others or array.strides != other.strides:
             raise RuntimeError(
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-                "location. Please clone() the tensor before performing the operation."
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                "single memory location. Please clone() the tensor before performing the operation."
             )
 
 

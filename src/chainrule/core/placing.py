@@ -2,7 +2,8 @@
 
 An index is a tuple of slices, integer arrays and masks, as NumPy takes it.
 
-They are part of the vocabulary (vocabulary.py imports them); ops/indexing.py and ops/slicing.py declare operations of the
+They are part of the vocabulary (vocabulary.py imports them); ops/indexing.py and ops/slicing.py declare operations of
+the
 same names, so that they can be differentiated again.
 """
 
@@ -11,8 +12,8 @@ import math
 import numpy as np
 
 __all__ = [
-    "place", "accumulate", "index_last", "place_last", "clear", "multiply_at", "diagonal_place", "unfold_place", "add_at",
-    "write_at", "strided", "embedding_rows", "embedding_vjp",
+    "strided", "place", "accumulate", "index_last", "place_last", "clear", "multiply_at", "diagonal_view",
+    "diagonal_place", "unfold_place", "embedding_rows", "embedding_vjp", "write_at", "add_at",
 ]  # fmt: skip
 
 
@@ -88,8 +89,8 @@ def place_last(values, shape, index):
 
 
 def overwritten(shape, index):
-    """A mask over the index that says which values a later one overwrites, ready to broadcast against x[index]; None where
-    every place occurs once."""
+    """A mask over the index that says which values a later one overwrites, ready to broadcast against x[index]; None
+    where every place occurs once."""
     if all(type(i) is slice or i.dtype == np.bool for i in index) and sum(type(i) is not slice for i in index) == 1:
         return None
     places = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)[index]
@@ -147,7 +148,7 @@ def write_at(out, index, values) -> None:
 def add_at(out, index, values) -> None:
     """Add `values` at `index` of an array; where a place occurs twice both are added."""
     arrays = [i for i in index if type(i) is not slice]
-    if not out.flags.c_contiguous or any([i.dtype == np.bool for i in arrays]):
+    if not out.flags.c_contiguous or any(i.dtype == np.bool for i in arrays):
         if len(index) == 1 and index[0].dtype == np.bool:
             out[index] += values
         else:
@@ -176,7 +177,8 @@ def _add_flat(out, places, values) -> None:
 
 
 def _add_rows(out, rows, values) -> None:
-    """Add values[:, k] to out[:, rows[k]] for every k, in few passes over rows that all differ where that is possible."""
+    """Add values[:, k] to out[:, rows[k]] for every k, in few passes over rows that all differ where that is
+    possible."""
     outer, size, inner = out.shape
     for _ in range(3):
         if values.size < 1024:

@@ -33,6 +33,8 @@ class _Nowhere(Node):
 NOWHERE = _Nowhere.make((), (), None)
 NOWHERE.sequence = -1
 
+_leaf_type: type = object  # set by tensor.py
+
 # Set by the operations: makes the view (array, spec) of base by as_strided and returns its node.
 regenerate = None
 
@@ -81,9 +83,6 @@ def refresh(tensor) -> None:
     view.version = tensor._counter[0]
 
 
-_leaf_type: type  # set by tensor.py
-
-
 def make_view(result, source, meta: int, replay=None) -> None:
     """Tie `result`, whose array views that of `source`, to the root base of `source`."""
     outer = source._view
@@ -125,8 +124,8 @@ def geometry(array: np.ndarray, base: np.ndarray) -> tuple:
 
 _FORBIDDEN = (
     " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-    "the view and the inplace either both inside the {mode} block (if you don't want the inplace to be tracked) or both "
-    "outside (if you want the inplace to be tracked)."
+    "the view and the inplace either both inside the {mode} block (if you don't want the inplace to be tracked) or "
+    "both outside (if you want the inplace to be tracked)."
 )
 
 
@@ -135,7 +134,8 @@ def check_history(tensor, indirect: bool) -> None:
     meta = tensor._view.meta
     if meta == ORDINARY or not state.grad_enabled and not indirect:
         return
-    how = "and its base or another view of its base has been modified inplace" if indirect else "and is being modified inplace"
+    how = "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
+    how = f"and {how}"
     edge = tensor._edge
     node = getattr(edge, "node", edge)
     made = isinstance(node, Node) and node is not NOWHERE
@@ -153,8 +153,8 @@ def check_history(tensor, indirect: bool) -> None:
 
 
 _SEVERAL = (
-    "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
-    "modified inplace. You should replace the inplace operation by an out-of-place one."
+    "This view is the output of a function that returns multiple views. Such functions do not allow the output views "
+    "to be modified inplace. You should replace the inplace operation by an out-of-place one."
 )
 _CUSTOM = (
     "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "

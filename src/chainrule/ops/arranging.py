@@ -13,7 +13,8 @@ from ..core.registry import publish
 from ..core.tensor import Tensor, wrap, wrap_dim
 from .casting import clone_op
 from .gathering import index_select
-from .shape import as_dim, as_int, as_ints, expect_tensor, unsqueeze_op
+from .shape import as_dim, as_int, as_ints, expect_tensor
+from .squeezing import unsqueeze_op
 from .striding import expand
 
 __all__ = ["flip", "roll", "rot90", "tril", "triu", "diag"]
@@ -80,7 +81,7 @@ _put_varargs("tile", "dims", tile)
 def _counts(repeats, name: str):
     array = repeats._array
     if repeats._spec.dtype not in (int64, int32):
-        raise NotImplementedError(f'"repeat_interleave_cpu" not implemented for \'{repeats._spec.dtype.scalar_name}\'')
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats._spec.dtype.scalar_name}'")
     if array.size and np.minimum.reduce(array, axis=None) < 0:
         raise RuntimeError("repeats can not be negative")
     return array
@@ -88,7 +89,8 @@ def _counts(repeats, name: str):
 
 @composite
 def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
-    """Every element, or part along `dim`, so many times in a row; of a tensor alone: its indices, each that many times."""
+    """Every element, or part along `dim`, so many times in a row; of a tensor alone: its indices, each that many
+    times."""
     expect_tensor(input, "repeat_interleave")
     if repeats is None:
         array = _counts(input, "repeat_interleave")
@@ -122,8 +124,8 @@ def _interleaved_by(input, repeats, dim, output_size):
         array = np.broadcast_to(array.reshape(()), (size,))
     elif array.size != size:
         raise RuntimeError(
-            f"repeats must have the same size as input along dim, but got repeats.size(0) = {array.size} and input.size({dim})"
-            f" = {size}"
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {array.size} and "
+            f"input.size({dim}) = {size}"
         )
     places = np.repeat(np.arange(size), array)
     if output_size not in (None, places.size):
@@ -204,7 +206,9 @@ def roll(input, shifts, dims=()):
         return roll_op.single(input, shifts, None)
     if not input._spec.numel:
         return input.clone()
-    return roll_op.single(input, shifts, tuple(wrap_dim(d, input._spec.ndim) for d in dims) if input._spec.ndim else None)
+    return roll_op.single(
+        input, shifts, tuple(wrap_dim(d, input._spec.ndim) for d in dims) if input._spec.ndim else None
+    )
 
 
 roll_op.function = roll
@@ -348,4 +352,6 @@ def diag(input, diagonal=0):
 @composite
 def diagflat(input, offset=0):
     """The matrix with all elements of input on a diagonal."""
-    return diag_embed_op.single(expect_tensor(input, "diagflat").contiguous().view(-1), as_int(offset, "diagflat"), 0, 1)
+    return diag_embed_op.single(
+        expect_tensor(input, "diagflat").contiguous().view(-1), as_int(offset, "diagflat"), 0, 1
+    )

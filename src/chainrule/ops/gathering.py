@@ -1,6 +1,7 @@
 """Elements picked by index tensors and masks: gather, index_select, take, masked_select, nonzero, embedding, one_hot.
 
-Each turns its index into an `Index`, a NumPy index; they share one kernel and one derivative, and differ in their nodes.
+Each turns its index into an `Index`, a NumPy index; they share one kernel and one derivative, and differ in their
+nodes.
 """
 
 import functools
@@ -194,8 +195,8 @@ def _gather(input, dim, index, *, sparse_grad=False):
     for d, (n, m) in enumerate(zip(at, shape)):
         if d != dim and n > m:
             raise RuntimeError(
-                f"Size does not match at dimension {d} expected index {list(at)} to be no larger than self {list(shape)} "
-                f"apart from dimension {dim}"
+                f"Size does not match at dimension {d} expected index {list(at)} to be no larger than self "
+                f"{list(shape)} apart from dimension {dim}"
             )
     check_along(input, dim, index, "gather")
     if not shape:
@@ -317,7 +318,8 @@ masked_select = _with_out("masked_select", _masked_select)
 
 @composite
 def nonzero(input, *, out=None, as_tuple=False):
-    """The indices of all elements that are not zero: a row each, or with as_tuple a tensor of coordinates per dimension."""
+    """The indices of all elements that are not zero: a row each, or with as_tuple a tensor of coordinates per
+    dimension."""
     array = expect_tensor(input, "nonzero")._array
     if as_tuple:
         return tuple(wrap(a.astype(np.int64, copy=False)) for a in np.atleast_1d(array).nonzero())

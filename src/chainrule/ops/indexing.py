@@ -18,8 +18,9 @@ from ..core.views import view_edge
 from .casting import fill_value
 from .gathering import Index, index_op
 from .scattering import index_put_op
-from .shape import unsqueeze_op, view_op
+from .shape import view_op
 from .slicing import FULL, alias, select_op, slice_op
+from .squeezing import unsqueeze_op
 from .striding import expand
 from .writing import write_inplace
 
@@ -71,7 +72,8 @@ def _check_values(self, values, indices, *rest) -> None:
     shape = values._spec.shape
     if len(shape) > len(result) or any(n != 1 and n != m for n, m in zip(reversed(shape), reversed(result))):
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing result of shape {list(result)}"
+            f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing result of shape "
+            f"{list(result)}"
         )
 
 
@@ -86,8 +88,8 @@ def _select(self, dim: int, index: int, position: int):
     shape = self._spec.shape
     if not shape:
         raise IndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
-            "tensor to a number"
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
+            "a 0-dim tensor to a number"
         )
     size = shape[dim]
     if not -size <= index < size:
@@ -120,9 +122,9 @@ def _items(index) -> tuple:
         return tuple(index)
     if _treat_as_tuple(index):
         warn_once(
-            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
-            "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], "
-            "which will result either in an error or a different result"
+            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
+            "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+            "x[torch.tensor(seq)], which will result either in an error or a different result"
         )
         return tuple(index)
     return (index,)
@@ -192,8 +194,8 @@ class _Walk:
                 at = self.dim + k
                 if at >= len(shape) or array.shape[k] != shape[at]:
                     raise IndexError(
-                        f"The shape of the mask {list(array.shape)} at index {k} does not match the shape of the indexed "
-                        f"tensor {list(shape)} at index {at}"
+                        f"The shape of the mask {list(array.shape)} at index {k} does not match the shape of the "
+                        f"indexed tensor {list(shape)} at index {at}"
                     )
         self.found[self.dim] = array
         if isinstance(item, Tensor) and (counter := item._counter) is not None:
@@ -356,7 +358,11 @@ def _direct(self, index, value) -> bool:
         return False
     try:
         if value.__class__ is Tensor:
-            if value._spec.dtype is not self._spec.dtype or not _unrecorded(value) or any(type(i) is np.ndarray for i in found):
+            if (
+                value._spec.dtype is not self._spec.dtype
+                or not _unrecorded(value)
+                or any(type(i) is np.ndarray for i in found)
+            ):
                 return False
             target, source = array[(*found, ...) if ... not in items else tuple(found)], value._array
             if target.shape != source.shape or value._counter is self._counter and np.may_share_memory(target, source):
@@ -428,7 +434,9 @@ def _index_put_(self, indices: Index, values, accumulate: bool):
                 "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
                 "operation. This also applies to advanced indexing e.g. tensor[indices] = tensor"
             )
-        return write_inplace(index_put_op, (self, values, indices, accumulate, None, None, 1), _check_values, expanded=True)
+        return write_inplace(
+            index_put_op, (self, values, indices, accumulate, None, None, 1), _check_values, expanded=True
+        )
     except (IndexError, ValueError):
         raise index_error(self._spec.shape, indices) from None
 

@@ -10,8 +10,9 @@ from ..core.general import apply, apply_out
 from ..core.layout import channels_last, is_laid_out
 from ..core.spec import spec_of
 from ..core.tensor import Tensor, strides_of, wrap
-from .shape import as_dim, atleast_1d, atleast_2d, atleast_3d, expect_tensor
+from .shape import as_dim, expect_tensor
 from .slicing import at_dim
+from .squeezing import atleast_1d, atleast_2d, atleast_3d
 from .striding import expand
 
 __all__ = ["cat", "stack"]
@@ -24,20 +25,22 @@ def _common_dtype(arrays) -> np.dtype:
     first = arrays[0].dtype
     for a in arrays[1:]:
         if a.dtype is not first:
-            return result_dtype([spec_of(b).dtype for b in arrays if b.ndim], [spec_of(b).dtype for b in arrays if not b.ndim], []).numpy
+            return result_dtype(
+                [spec_of(b).dtype for b in arrays if b.ndim], [spec_of(b).dtype for b in arrays if not b.ndim], []
+            ).numpy
     return first
 
 
 def _joined(arrays, dim):
     """The arrays one after the other along a dimension, in C order."""
     shape = list(arrays[0].shape)
-    dtype = _common_dtype(arrays)
+    first = arrays[0].dtype
     for a in arrays:
-        if not a.flags.c_contiguous:
+        if a.dtype is not first or not a.flags.c_contiguous:
             break
     else:
-        if dtype is arrays[0].dtype:
-            return np.concatenate(arrays, dim)
+        return np.concatenate(arrays, dim)
+    dtype = _common_dtype(arrays)
     shape[dim] = sum([a.shape[dim] for a in arrays])
     if len(shape) == 4 and all(is_laid_out(a.shape, strides_of(a), channels_last) for a in arrays):
         if not all(a.flags.c_contiguous for a in arrays):
@@ -84,7 +87,9 @@ _CALL = {operation: make_many(operation) for operation in (cat_op, stack_op)}
 def tensor_list(tensors, name: str) -> list:
     """The tensors as a list; TypeError in PyTorch's words for anything else."""
     if not isinstance(tensors, (tuple, list)):
-        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {argument_type_name(tensors)}")
+        raise TypeError(
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {argument_type_name(tensors)}"
+        )
     for i, t in enumerate(tensors):
         if not isinstance(t, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {argument_type_name(t)}")
@@ -97,7 +102,8 @@ def _run(operation: Op, tensors: list, dim: int, out):
 
 @composite(method=False, aliases=("concat", "concatenate"))
 def cat(tensors, dim=0, *, axis=None, out=None):
-    """The tensors one after the other along an existing dimension; their other sizes agree. Tensors of shape (0,) are skipped."""
+    """The tensors one after the other along an existing dimension; their other sizes agree. Tensors of shape (0,) are
+    skipped."""
     tensors = tensor_list(tensors, "cat")
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -122,8 +128,8 @@ def _check_sizes(first: tuple, shape: tuple, dim: int, number: int) -> None:
     for d, (n, m) in enumerate(zip(first, shape)):
         if n != m and d != dim:
             raise RuntimeError(
-                f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for tensor number "
-                f"{number} in the list."
+                f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for "
+                f"tensor number {number} in the list."
             )
 
 
@@ -138,7 +144,8 @@ def stack(tensors, dim=0, *, axis=None, out=None):
     for i, t in enumerate(tensors):
         if t._spec.shape != shape:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(t._spec.shape)} at entry {i}"
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
+                f"{list(t._spec.shape)} at entry {i}"
             )
     return _run(stack_op, tensors, dim, out)
 
@@ -187,8 +194,8 @@ def _non_empty(tensors, name: str) -> list:
 
 @composite(method=False)
 def meshgrid(*tensors, indexing=None):
-    """Vectors seen as the coordinates of a grid: element i of the k-th vector lies at index i of dimension k ("ij"), the
-    first two dimensions exchanged with indexing="xy"."""
+    """Vectors seen as the coordinates of a grid: element i of the k-th vector lies at index i of dimension k ("ij"),
+    the first two dimensions exchanged with indexing="xy"."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tensors[0]
     if not tensors:
@@ -275,7 +282,8 @@ def block_diag(*tensors):
     for i, t in enumerate(tensors):
         if expect_tensor(t, "block_diag", "tensors")._spec.ndim > 2:
             raise RuntimeError(
-                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t._spec.ndim} dimensions"
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t._spec.ndim} "
+                "dimensions"
             )
     if not tensors:
         return wrap(np.empty((1, 0), np.float32))

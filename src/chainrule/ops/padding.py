@@ -28,7 +28,8 @@ constant_pad.function = constant_pad.single
 
 
 def _picked(name: str, node: str):
-    """Padding that takes every element from somewhere in the input: `places` says where, for each dimension (None: all)."""
+    """Padding that takes every element from somewhere in the input: `places` says where, for each dimension (None:
+    all)."""
 
     @op(name=name, node=node, method=False, namespace=None)
     def pick(self: Array, places):
@@ -51,7 +52,9 @@ def _picked(name: str, node: str):
 
 _NAMES = {"reflect": "Reflection", "replicate": "Replication"}
 _PICKED = {
-    (mode, n): _picked(f"{name.lower()}_pad{n}d", f"{name}Pad{n}DBackward0") for mode, name in _NAMES.items() for n in (1, 2, 3)
+    (mode, n): _picked(f"{name.lower()}_pad{n}d", f"{name}Pad{n}DBackward0")
+    for mode, name in _NAMES.items()
+    for n in (1, 2, 3)
 }
 
 
@@ -73,8 +76,8 @@ def _bordered(input, pads, mode: str):
             size = shape[-1 - i]
             if before >= size or after >= size:
                 raise RuntimeError(
-                    f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input dimension, but got: "
-                    f"padding ({before}, {after}) at dimension {len(shape) - 1 - i} of input {list(shape)}"
+                    f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input dimension, but "
+                    f"got: padding ({before}, {after}) at dimension {len(shape) - 1 - i} of input {list(shape)}"
                 )
     places = [None] * len(shape)
     for i, (before, after) in enumerate(pads):

@@ -91,8 +91,8 @@ def _by_division(xp, grad, self, src, indices, include_self) -> tuple:
 
 
 def _by_rank(xp, grad, self, src, indices, include_self) -> tuple:
-    """The gradients of a product that may hold zeros: that of the result times the product of all other factors. The k-th
-    values at each place are spread over an array of their own, with 1 where there are fewer."""
+    """The gradients of a product that may hold zeros: that of the result times the product of all other factors. The
+    k-th values at each place are spread over an array of their own, with 1 where there are fewer."""
     shape = tuple(self.shape)
     places, rank = _ranks(shape, indices)
     masks = [Index((rank == k,)) for k in range(int(rank.max(initial=-1)) + 1)]
@@ -233,7 +233,8 @@ def _scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
 
 
 def _index_reduce(input, dim, index, source, reduce, *, include_self=True):
-    """A copy in which the parts of source are combined, at the places of `index` along one dimension, with what is there."""
+    """A copy in which the parts of source are combined, at the places of `index` along one dimension, with what is
+    there."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     index_array(index, "index_reduce")

@@ -1,6 +1,7 @@
 """Values written or added at index tensors and masks: index_put, scatter, index_copy, index_add, put, masked_scatter …
 
-They share one kernel over an `Index` and one pair of derivatives, and differ in their nodes. Where an index leads to one
+They share one kernel over an `Index` and one pair of derivatives, and differ in their nodes. Where an index leads to
+one
 place twice the last value written stays, and it alone has a gradient.
 """
 
@@ -43,7 +44,8 @@ def _put(array, values, indices, accumulate, shape, part, alpha) -> None:
 
 
 def _writing(name: str, node: str, number: bool = False) -> Op:
-    """An operation that writes `values` at `indices`, or adds them times alpha; `number`: values are no operand of the node."""
+    """An operation that writes `values` at `indices`, or adds them times alpha; `number`: values are no operand of
+    the node."""
 
     @op(name=name, node=node, method=False, namespace=None)
     def write(self: Array, values: Array, indices, accumulate, shape, part, alpha):
@@ -85,8 +87,8 @@ masked_scatter_op = _writing("masked_scatter", "MaskedScatterBackward0")
 
 
 def both(prepare, name: str, namespace="torch"):
-    """Declare `name` and its in-place twin. `prepare(input, *arguments)` checks the arguments and returns the operation and
-    what it takes after its first operand, with a 0-dim input seen as one-dimensional."""
+    """Declare `name` and its in-place twin. `prepare(input, *arguments)` checks the arguments and returns the operation
+    and what it takes after its first operand, with a 0-dim input seen as one-dimensional."""
 
     def call(input, *args, **kwargs):
         operation, arguments = prepare(expect_tensor(input, name), *args, **kwargs)
@@ -237,7 +239,8 @@ def _vector(index, name: str) -> Tensor:
 
 
 def _index_add(input, dim, index, source, *, alpha=1):
-    """A copy with alpha times the parts of source added at the places of a one-dimensional `index` along one dimension."""
+    """A copy with alpha times the parts of source added at the places of a one-dimensional `index` along one
+    dimension."""
     shape, theirs = input._spec.shape, expect_tensor(source, "index_add", "source", 3)._spec.shape
     dim = as_dim(dim, len(shape), "index_add")
     count = _vector(index, "index_add")._spec.numel
@@ -245,8 +248,8 @@ def _index_add(input, dim, index, source, *, alpha=1):
         raise RuntimeError("index_add_(): Expected dtype int32/int64 for index")
     if input._spec.dtype is not source._spec.dtype:
         raise RuntimeError(
-            f"index_add_(): self ({input._spec.dtype.scalar_name}) and source ({source._spec.dtype.scalar_name}) must have "
-            "the same scalar type"
+            f"index_add_(): self ({input._spec.dtype.scalar_name}) and source ({source._spec.dtype.scalar_name}) must "
+            "have the same scalar type"
         )
     size = theirs[dim] if dim < len(theirs) else 1
     if count != size:
@@ -265,7 +268,10 @@ def _index_add(input, dim, index, source, *, alpha=1):
 def _check_size(index, shape, dim, error, prefix="") -> None:
     size = shape[dim] if shape else 1
     check_range(
-        index._array, 0, size, lambda i: error(f"{prefix}index {i} is out of bounds for dimension {dim} with size {size}")
+        index._array,
+        0,
+        size,
+        lambda i: error(f"{prefix}index {i} is out of bounds for dimension {dim} with size {size}"),
     )
 
 
@@ -289,14 +295,15 @@ def _index_copy(input, dim, index, source):
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {index._spec.dtype.scalar_name}")
     if input._spec.dtype is not source._spec.dtype:
         raise RuntimeError(
-            f"index_copy_(): self and source expected to have the same dtype, but got (self) {input._spec.dtype.scalar_name} "
-            f"and (source) {source._spec.dtype.scalar_name}"
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{input._spec.dtype.scalar_name} and (source) {source._spec.dtype.scalar_name}"
         )
     mine, other = (*shape[:dim], *shape[dim + 1 :]), (*theirs[:dim], *theirs[dim + 1 :])
     if mine != other:
         raise RuntimeError(
             "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
-            f"{' '.join(map(str, mine))} at dimension {dim} and source slice shape: {' '.join(map(str, other))} at dimension 0."
+            f"{' '.join(map(str, mine))} at dimension {dim} and source slice shape: {' '.join(map(str, other))} at "
+            "dimension 0."
         )
     if theirs and count != size:
         raise IndexError(f"index_copy_(): Number of indices ({count}) should be equal to source.size(dim) ({size})")
@@ -311,7 +318,9 @@ def _index_fill(input, dim, index, value):
     index_array(index, "index_fill")
     if not isinstance(value, (Tensor, *NUMBERS)):
         got = ", ".join(argument_type_name(a) for a in (dim, index, value))
-        raise TypeError(f"index_fill() received an invalid combination of arguments - got ({got}), but expected one of:")
+        raise TypeError(
+            f"index_fill() received an invalid combination of arguments - got ({got}), but expected one of:"
+        )
     if isinstance(value, Tensor) and value._spec.ndim:
         raise RuntimeError(
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
@@ -347,8 +356,8 @@ def _put_arguments(input, index, source, accumulate=False):
     expect_tensor(source, "put", "source", 2)
     if input._spec.dtype is not source._spec.dtype:
         raise RuntimeError(
-            f"put_(): self and source expected to have the same dtype, but got self.dtype = {input._spec.dtype.scalar_name} "
-            f"and source.dtype = {source._spec.dtype.scalar_name}"
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{input._spec.dtype.scalar_name} and source.dtype = {source._spec.dtype.scalar_name}"
         )
     if index._spec.dtype is not int64:
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {index._spec.dtype.scalar_name}")
@@ -378,7 +387,14 @@ def _masked_scatter(input, mask, source):
     count = int(np.count_nonzero(array))
     if source._spec.numel < count:
         raise RuntimeError("Number of elements of source < number of ones in mask")
-    return masked_scatter_op, (source, Index.of((array,), mask), False, (source._spec.numel,), (slice(0, count), ...), 1)
+    return masked_scatter_op, (
+        source,
+        Index.of((array,), mask),
+        False,
+        (source._spec.numel,),
+        (slice(0, count), ...),
+        1,
+    )
 
 
 put = both(_put_arguments, "put")

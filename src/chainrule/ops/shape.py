@@ -1,4 +1,5 @@
-"""Views that change shape or order of dimensions: view, reshape, flatten, transpose, permute, squeeze, expand, as_strided.
+"""Views that change shape or order of dimensions: view, reshape, flatten, transpose, permute, squeeze, expand,
+as_strided.
 
 Parts of a tensor (select, slice, split, diagonal …) are in slicing.py.
 """
@@ -10,13 +11,12 @@ from ..core.conversion import warn_once
 from ..core.declare import Array, composite, method, op, put_method, view
 from ..core.dtype import argument_type_name
 from ..core.dtype import dtype as dtype_class
-from ..core.placing import strided
-from ..core.registry import OPS, publish
+from ..core.registry import OPS
 from ..core.size import Size
 from ..core.tensor import Tensor, wrap_dim
 from .casting import clone_op
 
-__all__ = ["as_int", "as_ints", "as_dim", "expect_tensor", "view_op", "reshape", "reshaped", "unsqueeze_op"]
+__all__ = ["as_int", "as_ints", "as_dim", "expect_tensor", "view_op", "reshape", "reshaped"]
 
 
 # --- arguments ---
@@ -26,7 +26,9 @@ def expect_tensor(value, name: str, shown: str = "input", position: int = 1):
     """The value; TypeError in PyTorch's words unless it is a tensor."""
     if isinstance(value, Tensor):
         return value
-    raise TypeError(f"{name}(): argument '{shown}' (position {position}) must be Tensor, not {argument_type_name(value)}")
+    raise TypeError(
+        f"{name}(): argument '{shown}' (position {position}) must be Tensor, not {argument_type_name(value)}"
+    )
 
 
 def as_int(value, name: str, shown: str = "dim", position: int = 1) -> int:
@@ -64,7 +66,9 @@ def as_ints(values, name: str, shown: str = "size", position: int = 1) -> tuple:
     try:
         return tuple(operator.index(v) for v in values)
     except TypeError:
-        at, value = next((i, v) for i, v in enumerate(values) if not hasattr(v, "__index__") or isinstance(v, Tensor) and v.ndim)
+        at, value = next(
+            (i, v) for i, v in enumerate(values) if not hasattr(v, "__index__") or isinstance(v, Tensor) and v.ndim
+        )
         raise TypeError(
             f"{name}(): argument '{shown}' (position {position}) must be tuple of ints, but found element of type "
             f"{argument_type_name(value)} at pos {at}"
@@ -116,8 +120,8 @@ def _check_size(shape: tuple, size: tuple) -> None:
     numel, known = math.prod(shape), math.prod(n for n in size if n != -1)
     if -1 in size and known == 0 and numel == 0:
         raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension size -1 can "
-            "be any value and is ambiguous"
+            f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension size -1 "
+            "can be any value and is ambiguous"
         )
     if numel != known and (-1 not in size or known == 0 or numel % known):
         raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
@@ -136,19 +140,20 @@ def _as_view(self, size: tuple, operation=view_op):
 
 
 def _view(self, *shape, size=None, dtype=None):
+    sizes = shape
     if len(shape) == 1:
         first = shape[0]
         if first.__class__ is tuple or first.__class__ is Size:
-            shape = first
+            sizes = first
         elif first.__class__ is dtype_class:
             return view_dtype(self, first)
-    for n in shape:
-        if n.__class__ is not int or n < -1:
-            break
-    else:
-        if shape or size is None and dtype is None:
+    if shape:
+        for n in sizes:
+            if n.__class__ is not int or n < -1:
+                break
+        else:
             try:
-                return view_op.single(self, shape)
+                return view_op.single(self, sizes)
             except ValueError:
                 pass  # the careful way finds the right words
     return _view_carefully(self, shape if size is None else (size,), dtype)
@@ -158,6 +163,8 @@ def _view_carefully(self, size, dtype):
     if dtype is not None and not size:
         return view_dtype(self, dtype)
     try:
+        if not size:
+            raise TypeError
         shape = as_ints(size, "view")
     except TypeError:
         got = ", ".join(argument_type_name(s) for s in size)
@@ -175,8 +182,8 @@ def _view_carefully(self, size, dtype):
 
 
 _view.__name__ = "view"
-_view.__doc__ = """The same memory in another shape (view(2, -1)) or read as another dtype (view(torch.int32)); RuntimeError
-    where the strides do not allow it."""
+_view.__doc__ = """The same memory in another shape (view(2, -1)) or read as another dtype (view(torch.int32));
+    RuntimeError where the strides do not allow it."""
 put_method("view", _view)
 view_op.function = _view
 
@@ -279,11 +286,11 @@ def view_dtype(self, target):
             raise RuntimeError(f"self.dim() cannot be 0 {what}")
         ratio = after // before
         if after > before and self._spec.shape[-1] % ratio:
-            raise RuntimeError(
-                f"self.size(-1) must be divisible by {ratio} {what}, but got {self._spec.shape[-1]}"
-            )
+            raise RuntimeError(f"self.size(-1) must be divisible by {ratio} {what}, but got {self._spec.shape[-1]}")
         if after > before and self.storage_offset() % ratio:
-            raise RuntimeError(f"self.storage_offset() must be divisible by {ratio} {what}, but got {self.storage_offset()}")
+            raise RuntimeError(
+                f"self.storage_offset() must be divisible by {ratio} {what}, but got {self.storage_offset()}"
+            )
         for i, stride in enumerate(self.stride()[:-1]) if after > before else ():
             if stride % ratio:
                 raise RuntimeError(f"self.stride({i}) must be divisible by {ratio} {what}, but got {stride}")
@@ -411,8 +418,8 @@ def movedim(input, source, destination):
     source, destination = as_ints((source,), "movedim", "source"), as_ints((destination,), "movedim", "destination", 2)
     if len(source) != len(destination):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number of "
-            f"dims as destination ({list(destination)} dims)"
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same "
+            f"number of dims as destination ({list(destination)} dims)"
         )
     froms, tos = [wrap_dim(d, ndim) for d in source], [wrap_dim(d, ndim) for d in destination]
     for name, given, dims in (("source", source, froms), ("destination", destination, tos)):
@@ -433,8 +440,8 @@ def _reversed_dims(self):
         warn_once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
     elif ndim != 2:
         warn_once(
-            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
-            "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
             "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
         )
     return permute_op.single(self, tuple(range(ndim - 1, -1, -1)))
@@ -444,7 +451,10 @@ def _matrices(self, what: str, advice: str):
     """The last two dimensions exchanged; the tensor itself, after a warning, where it has none."""
     ndim = self._spec.ndim
     if ndim == 0:
-        warn_once(f"{what.removeprefix('tensor.') if '(' in what else what.capitalize()} is deprecated on 0-D tensors. {advice}")
+        warn_once(
+            f"{what.removeprefix('tensor.') if '(' in what else what.capitalize()} is deprecated on 0-D tensors. "
+            f"{advice}"
+        )
         return self
     if ndim == 1:
         raise RuntimeError(f"{what} is only supported on matrices or batches of matrices. Got 1-D tensor.")
@@ -479,177 +489,3 @@ put_method("mH", property(
 def adjoint(input):
     """The conjugate transpose over the last two dimensions."""
     return _conjugated(_matrices(expect_tensor(input, "adjoint"), "tensor.adjoint()", "Consider using x.conj()."))
-
-
-# --- dimensions of size 1 ---
-
-
-def squeeze_kernel(self):
-    return self.squeeze()
-
-
-def squeeze_dim_kernel(self, dim: int):
-    dim = as_dim(dim, self.ndim, "squeeze")
-    return self.squeeze(dim) if self.ndim and self.shape[dim] == 1 else self.view()
-
-
-def squeeze_dims_kernel(self, dim):
-    ndim = self.ndim
-    dims = [as_dim(d, ndim, "squeeze") for d in dim]
-    for d in dims:
-        if dims.count(d) > 1:
-            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
-    return self.squeeze(tuple(d for d in dims if self.shape[d] == 1)) if ndim else self.view()
-
-
-def unsqueeze_kernel(self, dim: int):
-    at = dim if dim.__class__ is int else as_int(dim, "unsqueeze")
-    ndim = self.ndim + 1
-    if at < 0:
-        at += ndim
-    if not 0 <= at < ndim:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
-    shape = self.shape
-    if self.flags.c_contiguous and 1 not in shape:
-        return self.reshape((*shape[:at], 1, *shape[at:]))
-    strides = self.strides
-    new = self.itemsize if at == self.ndim else shape[at] * strides[at]
-    return strided(self, (*shape[:at], 1, *shape[at:]), (*strides[:at], new, *strides[at:]))
-
-
-def _declare_pair(kernel, name: str, node: str, inplace_node: str, formula):
-    """A view and its in-place twin, whose nodes PyTorch numbers apart."""
-    parameters = kernel.__annotations__
-    parameters["self"] = Array
-    out = []
-    for suffix, node_name in (("", node), ("_inplace", inplace_node)):
-        operation = view(kernel, name=name + suffix, node=node_name, method=False, namespace=None)
-        operation.derivative(of="self")(formula)
-        operation.name = name.partition("_")[0] + ("_" if suffix else "")
-        out.append(operation)
-    return out
-
-
-def _undone(xp, grad, self_shape):
-    return xp.reshape(grad, self_shape)
-
-
-squeeze_op, squeeze_op_ = _declare_pair(squeeze_kernel, "squeeze", "SqueezeBackward0", "SqueezeBackward3", _undone)
-squeeze_dim, squeeze_dim_ = _declare_pair(squeeze_dim_kernel, "squeeze_dim", "SqueezeBackward1", "SqueezeBackward4", _undone)
-squeeze_dims, squeeze_dims_ = _declare_pair(
-    squeeze_dims_kernel, "squeeze_dims", "SqueezeBackward2", "SqueezeBackward5", _undone
-)
-unsqueeze_op, unsqueeze_op_ = _declare_pair(unsqueeze_kernel, "unsqueeze", "UnsqueezeBackward0", "UnsqueezeBackward1", _undone)
-
-
-def _squeeze_arguments(self, dim):
-    if dim is None or isinstance(dim, (tuple, list)):
-        return
-    if not hasattr(dim, "__index__"):
-        raise TypeError(
-            f"squeeze() received an invalid combination of arguments - got ({argument_type_name(dim)}), but expected one of:\n"
-            " * ()\n * (int dim)\n * (tuple of ints dim)\n * (name dim)\n"
-        )
-
-
-@composite
-def squeeze(input, dim=None):
-    """Without the dimensions of size 1: all of them, or those named by an integer or a tuple."""
-    expect_tensor(input, "squeeze")
-    if dim is None:
-        return squeeze_op.single(input)
-    _squeeze_arguments(input, dim)
-    return (squeeze_dims if isinstance(dim, (tuple, list)) else squeeze_dim).single(input, dim)
-
-
-@composite
-def squeeze_(input, dim=None):
-    """Take the dimensions of size 1 off this tensor: all of them, or those named by an integer or a tuple."""
-    expect_tensor(input, "squeeze_")
-    if dim is None:
-        return squeeze_op_.inplace(input)
-    _squeeze_arguments(input, dim)
-    return (squeeze_dims_ if isinstance(dim, (tuple, list)) else squeeze_dim_).inplace(input, dim)
-
-
-def _unsqueeze(input, dim=MISSING):
-    return unsqueeze_op.general(input) if dim is MISSING else unsqueeze_op.single(input, dim)
-
-
-def _unsqueeze_(*args, **kwargs):
-    return unsqueeze_op_.inplace(*args, **kwargs)
-
-
-_unsqueeze.__doc__ = "With a new dimension of size 1 at `dim`."
-_unsqueeze_.__doc__ = "Give this tensor a new dimension of size 1 at `dim`."
-for _name, _function in (("unsqueeze", _unsqueeze), ("unsqueeze_", _unsqueeze_)):
-    _function.__name__ = _name
-    put_method(_name, _function)
-publish("torch", "unsqueeze", _unsqueeze)
-squeeze_op.function, unsqueeze_op.function = squeeze, _unsqueeze
-
-def _t_kernel(self: Array):
-    if self.ndim > 2:
-        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
-    return self.transpose()
-
-
-t_inplace = view(_t_kernel, name="t_inplace", node="TBackward1", method=False, namespace=None)
-t_inplace.derivative(of="self")(t_op.formulas["self"].function)
-transpose_inplace = view(transpose_op.kernel, name="transpose_inplace", node="TransposeBackward1", method=False, namespace=None)
-transpose_inplace.derivative(of="self")(transpose_op.formulas["self"].function)
-
-
-@method
-def t_(self):
-    """Transpose this matrix in place."""
-    return t_inplace.inplace(self)
-
-
-def _transpose_(self, dim0, dim1):
-    """Exchange two dimensions of this tensor in place."""
-    return transpose_inplace.inplace(self, dim0, dim1)
-
-
-for _name in ("transpose_", "swapaxes_", "swapdims_"):
-    put_method(_name, _transpose_)
-
-
-@composite
-def atleast_1d(*tensors):
-    """Tensors with at least one dimension: one tensor, or a tuple of them."""
-    return _atleast(tensors, lambda x: reshaped(x, (1,)) if x._spec.ndim == 0 else x)
-
-
-@composite
-def atleast_2d(*tensors):
-    """Tensors with at least two dimensions: one tensor, or a tuple of them."""
-
-    def widen(x):
-        ndim = x._spec.ndim
-        return reshaped(x, (1, 1)) if ndim == 0 else unsqueeze_op.single(x, 0) if ndim == 1 else x
-
-    return _atleast(tensors, widen)
-
-
-@composite
-def atleast_3d(*tensors):
-    """Tensors with at least three dimensions: one tensor, or a tuple of them."""
-
-    def widen(x):
-        ndim = x._spec.ndim
-        if ndim == 0:
-            return reshaped(x, (1, 1, 1))
-        if ndim == 1:
-            return unsqueeze_op.single(unsqueeze_op.single(x, 0), -1)
-        return unsqueeze_op.single(x, -1) if ndim == 2 else x
-
-    return _atleast(tensors, widen)
-
-
-def _atleast(tensors, widen):
-    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
-        return widen(tensors[0])
-    if len(tensors) == 1:
-        tensors = tensors[0]
-    return tuple(widen(x) for x in tensors)

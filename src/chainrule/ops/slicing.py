@@ -167,7 +167,9 @@ def split_with_sizes_op(self: Array, split_sizes, dim):
 
 
 unsafe_split_op = op(split_op.kernel, name="unsafe_split", method=False, namespace=None)
-unsafe_split_with_sizes_op = op(split_with_sizes_op.kernel, name="unsafe_split_with_sizes", method=False, namespace=None)
+unsafe_split_with_sizes_op = op(
+    split_with_sizes_op.kernel, name="unsafe_split_with_sizes", method=False, namespace=None
+)
 for _operation in (split_op, split_with_sizes_op, unsafe_split_op, unsafe_split_with_sizes_op):
     _operation.derivative(of="self")(lambda xp, grads, dim: xp.concatenate(grads, dim))
 
@@ -205,15 +207,16 @@ def _split_by_sizes(input, sizes, dim, operation):
         )
     if sum(sizes) != shape[dim]:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension {dim}), "
-            f"but got split_sizes={list(sizes)}"
+            f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension "
+            f"{dim}), but got split_sizes={list(sizes)}"
         )
     return _run(operation, input, sizes, dim)
 
 
 @composite(method=False)
 def split(tensor, split_size_or_sections, dim=0):
-    """The tensor in parts along a dimension: of one size (the last may be smaller), or of the sizes in a list; a tuple."""
+    """The tensor in parts along a dimension: of one size (the last may be smaller), or of the sizes in a list; a
+    tuple."""
     if hasattr(split_size_or_sections, "__index__"):
         return _split_by_size(tensor, as_int(split_size_or_sections, "split"), dim, "split", split_op)
     return _split_by_sizes(tensor, split_size_or_sections, dim, split_with_sizes_op)
@@ -283,8 +286,8 @@ def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sectio
     if isinstance(cuts, Tensor):
         if cuts._spec.ndim > 1 or cuts._spec.dtype.name != "int64":
             raise RuntimeError(
-                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got "
-                f"a tensor with {cuts._spec.ndim} dims"
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional "
+                f"tensor, but got a tensor with {cuts._spec.ndim} dims"
                 if cuts._spec.ndim > 1
                 else "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
                 f"{cuts._spec.dtype.scalar_name}"
@@ -307,15 +310,16 @@ def _split_along(name: str, least: int, dim_of):
         cuts = next((c for c in (indices_or_sections, indices, sections) if c is not None), None)
         if len(shape) < least:
             raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {len(shape)} dimensions!"
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {len(shape)} "
+                "dimensions!"
             )
         dim = dim_of(len(shape))
         if not isinstance(cuts, (tuple, list)):
             count = as_int(cuts, name, "sections")
             if not count or shape[dim] % count:
                 raise RuntimeError(
-                    f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {shape[dim]} is "
-                    f"not divisible by the split_size {count}!"
+                    f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+                    f"{shape[dim]} is not divisible by the split_size {count}!"
                 )
         return tensor_split(input, cuts, dim)
 
@@ -370,7 +374,7 @@ diagonal_op.function = diagonal
 @view(name="unfold", method=False, namespace=None)
 def unfold_op(self: Array, dimension, size, step):
     if not self.ndim:
-        return self.reshape(1)[: size]
+        return self.reshape(1)[:size]
     shape, strides = self.shape, self.strides
     count = (shape[dimension] - size) // step + 1
     return placing.strided(

@@ -50,8 +50,8 @@ def _cannot_expand(array, size, at, have) -> RuntimeError:
             f"The expanded size of the tensor ({size[at]}) isn't allowed in a leading, non-existing dimension {at}"
         )
     return RuntimeError(
-        f"The expanded size of the tensor ({size[at]}) must match the existing size ({have}) at non-singleton dimension "
-        f"{at}.  Target sizes: {list(size)}.  Tensor sizes: {list(array.shape)}"
+        f"The expanded size of the tensor ({size[at]}) must match the existing size ({have}) at non-singleton "
+        f"dimension {at}.  Target sizes: {list(size)}.  Tensor sizes: {list(array.shape)}"
     )
 
 
@@ -60,8 +60,8 @@ def expand(self, size: tuple):
     if len(size) < self._spec.ndim:
         name = self._spec.dtype.type_name
         raise RuntimeError(
-            f"expand({name}{{{list(self._spec.shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be "
-            f"greater or equal to the number of dimensions in the tensor ({self._spec.ndim})"
+            f"expand({name}{{{list(self._spec.shape)}}}, size={list(size)}): the number of sizes provided "
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({self._spec.ndim})"
         )
     return expand_op.single(self, size)
 
@@ -156,7 +156,8 @@ def _storage_size(self) -> int:
 
 @composite
 def as_strided(input, size, stride, storage_offset=None):
-    """The storage seen with this size, these strides and this offset, all in elements; RuntimeError outside the storage."""
+    """The storage seen with this size, these strides and this offset, all in elements; RuntimeError outside the
+    storage."""
     expect_tensor(input, "as_strided")
     size, stride = as_ints((size,), "as_strided", "size"), as_ints((stride,), "as_strided", "stride", 2)
     here = input.storage_offset()
@@ -164,9 +165,7 @@ def as_strided(input, size, stride, storage_offset=None):
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
-        raise RuntimeError(
-            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
-        )
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     item = input._array.itemsize
@@ -254,8 +253,12 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     elif isinstance(source, Tensor):
         array = source._array
         if size is not None:
-            strides = as_ints((stride,), "set_", "stride") if stride is not None else _row_major(as_ints((size,), "set_"))
-            array = vocabulary.as_strided(array, as_ints((size,), "set_"), strides, storage_offset - source.storage_offset())
+            strides = (
+                as_ints((stride,), "set_", "stride") if stride is not None else _row_major(as_ints((size,), "set_"))
+            )
+            array = vocabulary.as_strided(
+                array, as_ints((size,), "set_"), strides, storage_offset - source.storage_offset()
+            )
     else:
         flat = source._flat.view(np.uint8).view(self._spec.array_dtype)
         shape = as_ints((size,), "set_") if size is not None else (flat.size - storage_offset,)

@@ -44,6 +44,6 @@ def check_disjoint(target, operands) -> None:
         bounds, others = byte_bounds(array), byte_bounds(other)
         if bounds[1] - bounds[0] == array.nbytes and others[1] - others[0] == other.nbytes:  # neither has gaps
             raise RuntimeError(
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-                "location. Please clone() the tensor before performing the operation."
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                "single memory location. Please clone() the tensor before performing the operation."
             )
