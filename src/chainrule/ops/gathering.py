@@ -45,8 +45,12 @@ class Index(tuple):
 
 def _read(self, indices):
     axes = [i for i, a in enumerate(indices) if type(a) is not slice]
-    if len(axes) == 1 and indices[axes[0]].dtype != np.bool:
-        return self.take(indices[axes[0]], axis=axes[0])
+    if len(axes) == 1:
+        only = indices[axes[0]]
+        if only.dtype != np.bool:
+            return self.take(only, axis=axes[0])
+        if only.ndim == 1 and self.ndim > 1:
+            return self.take(only.nonzero()[0], axis=axes[0])
     out = self[indices]
     return out if out.flags.c_contiguous else np.ascontiguousarray(out)
 

@@ -9,7 +9,7 @@ from ..core.tensor import wrap
 from .casting import fill_value
 from .gathering import Index
 from .shape import as_ints, expect_tensor
-from .slicing import FULL, at_dim
+from .slicing import FULL, slice_op
 
 __all__ = ["pad"]
 
@@ -97,26 +97,25 @@ def _circular(input, pads):
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
         shape[-1 - i] = size + before + after
     out = wrap(np.empty(shape, input._spec.array_dtype))
-    ndim = len(shape)
     target, source = out, input
     for i, (before, after) in enumerate(pads):
-        dim = ndim - 1 - i
-        target = target[at_dim(dim, slice(max(before, 0), shape[dim] - max(after, 0)))[:-1]]
-        source = source[at_dim(dim, slice(max(-before, 0), source.shape[dim] - max(-after, 0)))[:-1]]
+        dim = len(shape) - 1 - i
+        target = slice_op.single(target, dim, max(before, 0), shape[dim] - max(after, 0), 1)
+        source = slice_op.single(source, dim, max(-before, 0), source._spec.shape[dim] - max(-after, 0), 1)
     target.copy_(source)
     for i, (before, after) in enumerate(pads):
-        dim = ndim - 1 - i
-        size, right = shape[dim], max(after, 0)
-        if before > 0:
-            _copied(out, dim, slice(0, before), slice(size - before - right, size - right))
-        if after > 0:
-            left = max(before, 0)
-            _copied(out, dim, slice(size - after, size), slice(left, left + after))
+        dim = len(shape) - 1 - i
+        size, left, right = shape[dim], max(before, 0), max(after, 0)
+        if left:
+            _copied(out, dim, 0, size - left - right, left)
+        if right:
+            _copied(out, dim, size - right, left, right)
     return out
 
 
-def _copied(out, dim, target, source) -> None:
-    out[at_dim(dim, target)[:-1]].copy_(out[at_dim(dim, source)[:-1]])
+def _copied(out, dim: int, to: int, start: int, length: int) -> None:
+    source = slice_op.single(out, dim, start, start + length, 1)
+    slice_op.single(out, dim, to, to + length, 1).copy_(source)
 
 
 @composite(method=False, namespace="nn.functional")

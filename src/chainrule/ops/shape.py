@@ -11,6 +11,7 @@ from ..core.conversion import warn_once
 from ..core.declare import Array, composite, method, op, put_method, view
 from ..core.dtype import argument_type_name
 from ..core.dtype import dtype as dtype_class
+from ..core.layout import contiguous_format
 from ..core.registry import OPS
 from ..core.size import Size
 from ..core.tensor import Tensor, wrap_dim
@@ -192,7 +193,7 @@ def reshaped(self, size: tuple):
     out = _as_view(self, size, view_op if self._array.flags.c_contiguous else reshape_alias_op)
     if out is not None:
         return out
-    out = unsafe_view_op.single(clone_op.single(self, None).contiguous(), size)
+    out = unsafe_view_op.single(clone_op.single(self, contiguous_format), size)
     out._view = None  # a tensor of its own: nobody else holds the copy
     return out
 
