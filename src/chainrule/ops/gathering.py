@@ -326,14 +326,15 @@ def nonzero(input, *, out=None, as_tuple=False):
     dimension."""
     array = expect_tensor(input, "nonzero")._array
     if as_tuple:
-        return tuple(wrap(a.astype(np.int64, copy=False)) for a in np.atleast_1d(array).nonzero())
-    found = np.argwhere(array) if array.ndim else np.empty((int(bool(array)), 0), np.int64)
+        return tuple(wrap(np.ascontiguousarray(a)) for a in np.atleast_1d(array).nonzero())
+    # Laid out by columns, as PyTorch does.
+    found = np.array(array.nonzero()).T if array.ndim else np.empty((int(bool(array)), 0), np.int64)
     if out is not None:
         from ..core.general import write_out
 
         write_out(out, found)
         return out
-    return wrap(np.ascontiguousarray(found))
+    return wrap(found)
 
 
 @composite
@@ -392,6 +393,9 @@ def _(xp, grad, self_shape, indices, counts):
 def _renormed(weight, used, max_norm: float, norm_type: float) -> None:
     """Scale down, in place, the rows in use whose norm is above max_norm."""
     array = weight._array
+    if not weight._spec.inexact:
+        name = weight._spec.dtype.scalar_name
+        raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {name} instead.")
     for row in np.unique(used):
         norm = np.linalg.norm(array[row], norm_type)
         if norm > max_norm:

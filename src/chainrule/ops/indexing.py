@@ -47,6 +47,11 @@ def index_error(shape: tuple, indices) -> IndexError:
         else:
             arrays.append((i, dim))
             dim += 1
+    try:
+        np.broadcast_shapes(*[a.shape for a, _ in arrays])
+    except ValueError:
+        shapes = ", ".join(str(list(a.shape)) for a, _ in arrays)
+        return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
     for a, d in arrays:
         n = shape[d]
         bad = (a < -n) | (a >= n)
@@ -54,8 +59,7 @@ def index_error(shape: tuple, indices) -> IndexError:
             if not n:
                 return IndexError(f"index is out of bounds for dimension with size {n}")
             return IndexError(f"index {a[bad].flat[0]} is out of bounds for dimension {d} with size {n}")
-    shapes = ", ".join(str(list(a.shape)) for a, _ in arrays)
-    return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
+    raise AssertionError("the index fits")
 
 
 def _check_values(self, values, indices, *rest) -> None:
@@ -105,8 +109,8 @@ def _slice(self, dim: int, index: slice, keep_full: bool):
     start, stop, step = index.indices(size)
     if step <= 0:
         raise ValueError("step must be greater than zero")
-    if not keep_full and step == 1 and start == 0 and stop == size:
-        return self
+    if not keep_full and step == 1 and start == 0 and stop == size and (index.start is None or int(index.start) == 0):
+        return self  # PyTorch sees no whole dimension in x[-3:]
     return slice_op.single(self, dim, start, max(stop, start), step)
 
 
@@ -165,6 +169,16 @@ def _as_array(item):
     return array.astype(np.int64)
 
 
+def check_mask(mask, shape: tuple, at: int) -> None:
+    """IndexError where a mask does not have the sizes of the dimensions it stands for, from dimension `at` on."""
+    for k, n in enumerate(mask.shape, at):
+        if k >= len(shape) or n != shape[k]:
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {k - at} does not match the shape of the indexed "
+                f"tensor {list(shape)} at index {k}"
+            )
+
+
 class _Walk:
     """The state of taking an index apart: the tensor so far, the next dimension, and what is still to be indexed."""
 
@@ -187,26 +201,19 @@ class _Walk:
             else:
                 self.out = _select(self.out, self.dim, int(array), position)
             return
-        shape = self.out._spec.shape
-        span = array.ndim if array.dtype == np.bool else 1
-        if array.dtype == np.bool:
-            for k in range(span):
-                at = self.dim + k
-                if at >= len(shape) or array.shape[k] != shape[at]:
-                    raise IndexError(
-                        f"The shape of the mask {list(array.shape)} at index {k} does not match the shape of the "
-                        f"indexed tensor {list(shape)} at index {at}"
-                    )
         self.found[self.dim] = array
         if isinstance(item, Tensor) and (counter := item._counter) is not None:
             self.guards.append((array, counter, counter[0]))
-        self.dim += span
+        self.dim += array.ndim if array.dtype == np.bool else 1
 
     def index(self) -> Index | None:
         if not self.found:
             return None
         indices, dim = [], 0
+        shape = self.out._spec.shape
         for at, array in sorted(self.found.items()):
+            if array.dtype == np.bool:
+                check_mask(array, shape, at)
             indices += [FULL] * (at - dim)
             indices.append(array)
             dim = at + (array.ndim if array.dtype == np.bool else 1)

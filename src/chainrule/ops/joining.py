@@ -53,7 +53,9 @@ def _joined(arrays, dim):
 def cat_op(tensors: Arrays, dim):
     for a in tensors:
         if a.shape == (0,):
-            return _joined([a for a in tensors if a.shape != (0,)] or tensors[:1], dim)
+            dtype = _common_dtype(tensors)  # what is skipped still has a say in the dtype
+            kept = [a for a in tensors if a.shape != (0,)] or tensors[:1]
+            return _joined(kept, dim).astype(dtype, copy=False)
     return _joined(tensors, dim)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..core import placing, vocabulary
 from ..core.declare import Array, Op, op
-from ..core.dtype import int32, int64
+from ..core.dtype import bool_, int32, int64
 from ..core.tensor import Tensor, wrap
 from .gathering import Index, index_array, rows
 from .scattering import both, check_scatter, scatter_arguments
@@ -214,6 +214,9 @@ def _chosen(name: str, reduce: str, self, src, indices, include_self, part) -> t
     if reduce in ("amax", "amin") and self._spec.dtype.is_complex:
         kernel = f"scatter_gather_tensor_cpu_reduce_{reduce}" if name == "scatter_reduce" else f"{reduce[1:]}imum_cpu"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{self._spec.dtype.scalar_name}'")
+    if reduce == "mean" and self._spec.dtype is bool_:
+        kernel = "scatter_gather_tensor_cpu_reduce_mean" if name == "scatter_reduce" else "div_floor_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     if reduce in ("sum", "mean"):
         counts = _counts(self, indices, include_self) if reduce == "mean" else None
         return operations["sum"], (src, counts, indices, include_self, part)
