@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 __all__ = [
-    "strided", "place", "accumulate", "index_last", "place_last", "clear", "multiply_at", "diagonal_view",
-    "diagonal_place", "unfold_place", "embedding_rows", "embedding_vjp", "write_at", "add_at",
+    "strided", "lined", "index", "place", "accumulate", "index_last", "place_last", "clear", "multiply_at",
+    "diagonal_view", "diagonal_place", "unfold_place", "embedding_rows", "embedding_vjp", "write_at", "add_at",
 ]  # fmt: skip
 
 
@@ -65,15 +65,26 @@ def unfold_place(values, shape, dim, size, step):
     return out
 
 
+def lined(x, index):
+    """x as it is indexed: a 0-dim array counts as one element in a row, except where a mask chooses it."""
+    return x.reshape(1) if x.ndim == 0 and index[0].dtype != np.bool else x
+
+
+def index(x, index):
+    """x[index], a copy."""
+    return lined(x, index)[index]
+
+
 def accumulate(values, shape, index):
     """Zeros of `shape` with `values` added at `index`; where a place occurs twice both are added."""
     out = np.zeros(shape, values.dtype)
-    add_at(out, index, values)
+    add_at(lined(out, index), index, values)
     return out
 
 
 def index_last(x, index):
     """x[index], but zeros for all except the last of what leads to the same place: the vjp of writing at `index`."""
+    x = lined(x, index)
     out = x[index]
     lost = overwritten(x.shape, index)
     if lost is not None:
@@ -84,7 +95,7 @@ def index_last(x, index):
 def place_last(values, shape, index):
     """Zeros of `shape` with `values` written at `index`; where a place occurs twice the last value stays."""
     out = np.zeros(shape, values.dtype)
-    write_at(out, index, values)
+    write_at(lined(out, index), index, values)
     return out
 
 
@@ -103,15 +114,15 @@ def overwritten(shape, index):
 
 def clear(x, index):
     """x with zeros at `index`."""
-    out = x.copy()
-    out[index] = 0
+    out = np.array(x)  # also of a NumPy number, which is what arithmetic makes of a 0-dim array
+    lined(out, index)[index] = 0
     return out
 
 
 def multiply_at(x, values, index):
     """x with `values` multiplied in at `index`, once for every time a place occurs."""
-    out = x.copy()
-    np.multiply.at(out, index, values)
+    out = np.array(x)  # also of a NumPy number, which is what arithmetic makes of a 0-dim array
+    np.multiply.at(lined(out, index), index, values)
     return out
 
 

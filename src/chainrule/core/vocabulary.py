@@ -78,6 +78,7 @@ from numpy import (  # noqa: F401
     zeros_like,
 )
 
+from . import placing
 from .placing import (  # noqa: F401
     accumulate,
     clear,
@@ -224,11 +225,6 @@ def getitem(x, index):
     return x[index]
 
 
-def index(x, index):
-    """x[index] for a tuple of slices and integer arrays."""
-    return x[index]
-
-
 def tril(x, k=0):
     """The lower triangles, zeros above diagonal number k."""
     return OPS["tril"].kernel(x, k)
@@ -245,7 +241,7 @@ def rot90(x, k, axes):
 
 
 def constant_pad_nd(x, pads, value):
-    """x with so many constant elements before and after each axis, given as pairs; negative numbers take elements off."""
+    """x with so many constant elements before and after each axis, given as pairs; negative numbers take some off."""
     return OPS["constant_pad_nd"].kernel(x, pads, value)
 
 
@@ -410,3 +406,6 @@ def erfinv(x):
 def polygamma(n, x):
     """The n-th derivative of digamma."""
     return OPS["polygamma"].kernel(n, x)
+
+
+index = placing.index

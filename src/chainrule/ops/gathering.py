@@ -8,7 +8,7 @@ import functools
 
 import numpy as np
 
-from ..core import vocabulary
+from ..core import placing, vocabulary
 from ..core.declare import Array, Op, composite, op
 from ..core.dtype import bool_, int32, int64
 from ..core.general import broadcast_shapes
@@ -44,6 +44,7 @@ class Index(tuple):
 
 
 def _read(self, indices):
+    self = placing.lined(self, indices)
     axes = [i for i, a in enumerate(indices) if type(a) is not slice]
     if len(axes) == 1:
         only = indices[axes[0]]
@@ -203,9 +204,7 @@ def _gather(input, dim, index, *, sparse_grad=False):
                 f"{list(shape)} apart from dimension {dim}"
             )
     check_along(input, dim, index, "gather")
-    if not shape:
-        input = input.reshape((1,))
-    return gather_op.single(input, along(input._spec.shape, dim, index))
+    return gather_op.single(input, along(shape, dim, index))
 
 
 def _with_out(name: str, function):
@@ -243,7 +242,7 @@ def _index_select(input, dim, index):
     size = shape[dim] if shape else 1
     check_range(index._array, 0, size, lambda i: IndexError("index out of range in self"))
     if not shape:
-        return index_select_op.single(input.reshape((1,)), rows(0, index)).reshape(())
+        return index_select_op.single(input, Index.of((index._array.reshape(()),), index))
     return index_select_op.single(input, rows(dim, index))
 
 
@@ -258,9 +257,7 @@ def _take(input, index):
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {index._spec.dtype.scalar_name}")
     if not input._spec.numel and index._spec.numel:
         raise IndexError("take(): tried to take from an empty tensor")
-    if not shape:
-        input = input.reshape((1,))
-    return take_op.single(input, flat(input._spec.shape, index))
+    return take_op.single(input, flat(shape, index))
 
 
 take = _with_out("take", _take)

@@ -31,6 +31,7 @@ def _(xp, grad, values, result, indices):  # dividing is safe: no formula here m
 
 
 def _write_sum(array, src, counts, indices, include_self, part) -> None:
+    array = placing.lined(array, indices)
     if not include_self:
         array[indices] = 0
     placing.add_at(array, indices, src if part is None else src[part])
@@ -73,6 +74,7 @@ def _summing(name: str, node: str) -> Op:
 
 
 def _write_product(array, src, indices, include_self, part) -> None:
+    array = placing.lined(array, indices)
     if not include_self:
         array[indices] = 1
     np.multiply.at(array, indices, src if part is None else src[part])
@@ -93,7 +95,7 @@ def _by_division(xp, grad, self, src, indices, include_self) -> tuple:
 def _by_rank(xp, grad, self, src, indices, include_self) -> tuple:
     """The gradients of a product that may hold zeros: that of the result times the product of all other factors. The
     k-th values at each place are spread over an array of their own, with 1 where there are fewer."""
-    shape = tuple(self.shape)
+    shape = tuple(self.shape) or (1,)
     places, rank = _ranks(shape, indices)
     masks = [Index((rank == k,)) for k in range(int(rank.max(initial=-1)) + 1)]
     spots = [Index(np.unravel_index(places[m], shape)) for m in masks]
@@ -154,6 +156,7 @@ def _choosing(name: str, node: str, largest: bool) -> Op:
     ufunc = np.maximum if largest else np.minimum
 
     def write(array, src, indices, include_self, part) -> None:
+        array = placing.lined(array, indices)
         if not include_self:
             if array.dtype.kind == "f":
                 array[indices] = -np.inf if largest else np.inf
@@ -206,7 +209,7 @@ def _counts(self, indices, include_self) -> Tensor:
     if not include_self:
         counts[indices] = 0
     placing.add_at(counts, indices, np.ones(counts[indices].shape, np.int64))
-    return wrap(np.maximum(counts, 1).astype(self._spec.array_dtype))
+    return wrap(np.maximum(counts, 1).astype(self._spec.array_dtype).reshape(self._spec.shape))
 
 
 def _chosen(name: str, reduce: str, self, src, indices, include_self, part) -> tuple:

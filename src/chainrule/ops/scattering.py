@@ -34,6 +34,7 @@ def _arranged(values, shape, part):
 
 
 def _put(array, values, indices, accumulate, shape, part, alpha) -> None:
+    array = placing.lined(array, indices)
     values = _arranged(values, shape, part).astype(array.dtype, copy=False)
     if accumulate:
         placing.add_at(array, indices, values if alpha == 1 else values * np.asarray(alpha, values.dtype))
@@ -88,20 +89,15 @@ masked_scatter_op = _writing("masked_scatter", "MaskedScatterBackward0")
 
 def both(prepare, name: str, namespace="torch"):
     """Declare `name` and its in-place twin. `prepare(input, *arguments)` checks the arguments and returns the operation
-    and what it takes after its first operand, with a 0-dim input seen as one-dimensional."""
+    and what it takes after its first operand."""
 
     def call(input, *args, **kwargs):
         operation, arguments = prepare(expect_tensor(input, name), *args, **kwargs)
-        if input._spec.ndim or not _needs_dim(arguments):
-            return operation.general(input, *arguments)
-        return operation.general(input.reshape((1,)), *arguments).reshape(())
+        return operation.general(input, *arguments)
 
     def call_inplace(input, *args, **kwargs):
         operation, arguments = prepare(expect_tensor(input, name + "_"), *args, **kwargs)
-        if input._spec.ndim or not _needs_dim(arguments):
-            return write_inplace(operation, (input, *arguments))
-        write_inplace(operation, (input.view(1), *arguments))
-        return input
+        return write_inplace(operation, (input, *arguments))
 
     call_inplace.__name__ = call_inplace.__qualname__ = name + "_"
     call_inplace.__doc__ = f"{name}, in this tensor."
@@ -111,10 +107,6 @@ def both(prepare, name: str, namespace="torch"):
     put_method(name + "_", call_inplace)
     publish(namespace, name, call)
     return call
-
-
-def _needs_dim(arguments) -> bool:
-    return any(isinstance(a, Index) and type(a[0]) is not slice and a[0].dtype != np.bool for a in arguments)
 
 
 def _number(value, self) -> Tensor:
@@ -160,7 +152,7 @@ def scatter_arguments(self, dim, index, src) -> tuple:
     if 0 in at and len(at) != len(shape):
         at = (0,) * len(shape)
         index = wrap(np.empty(at, np.int64))
-    places = along(shape or (1,), dim, index if at else index.reshape((1,)))
+    places = along(shape, dim, index if at else index.reshape((1,)))
     if src is None:
         return places, None, None
     theirs = src._spec.shape
@@ -189,6 +181,7 @@ def _scatter(input, dim, index, src=None, *, value=None, reduce=None):
 
 
 def _by(array, values, indices, add, shape, part) -> None:
+    array = placing.lined(array, indices)
     values = _arranged(values, shape, part)
     if add:
         placing.add_at(array, indices, np.broadcast_to(values, np.broadcast_shapes(*[i.shape for i in indices])))
