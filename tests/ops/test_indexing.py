@@ -147,7 +147,9 @@ def test_an_index_changed_before_the_backward_pass_is_an_error():
     x, i = torch.zeros(3, requires_grad=True), torch.tensor([0, 1])
     y = x[i]
     i.add_(1)
-    with pytest.raises(RuntimeError, match=r"modified by an inplace operation: \[torch.LongTensor \[2\]\] is at version 1;"):
+    with pytest.raises(
+        RuntimeError, match=r"modified by an inplace operation: \[torch.LongTensor \[2\]\] is at version 1;"
+    ):
         y.backward(torch.ones(2))
 
 
@@ -172,17 +174,33 @@ ERRORS = [
     (lambda x: x[1.5], IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables"),
     (lambda x: x[torch.tensor([7])], IndexError, "index 7 is out of bounds for dimension 0 with size 3"),
     (lambda x: x[[0], [7]], IndexError, "index 7 is out of bounds for dimension 1 with size 4"),
-    (lambda x: x[torch.tensor([True])], IndexError, "The shape of the mask [1] at index 0 does not match the shape of the"),
-    (lambda x: x[[0, 1], [0, 1, 2]], IndexError, "shape mismatch: indexing tensors could not be broadcast together with"),
+    (
+        lambda x: x[torch.tensor([True])],
+        IndexError,
+        "The shape of the mask [1] at index 0 does not match the shape of the",
+    ),
+    (
+        lambda x: x[[0, 1], [0, 1, 2]],
+        IndexError,
+        "shape mismatch: indexing tensors could not be broadcast together with",
+    ),
     (lambda x: x[torch.tensor([1.0])], IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
     (lambda x: torch.tensor(1.0)[0], IndexError, "invalid index of a 0-dim tensor."),
     (lambda x: torch.tensor(1.0)[:], IndexError, "slice() cannot be applied to a 0-dim tensor."),
     (lambda x: x.__setitem__(5, 1), IndexError, "index 5 is out of bounds for dimension 0 with size 3"),
     (lambda x: x.__setitem__(0, "a"), TypeError, "can't assign a str to a torch.FloatTensor"),
     (lambda x: x.__setitem__(0, [1]), TypeError, "can't assign a list to a torch.FloatTensor"),
-    (lambda x: x.__setitem__(slice(2), torch.ones(3)), RuntimeError, "The expanded size of the tensor (4) must match the"),
+    (
+        lambda x: x.__setitem__(slice(2), torch.ones(3)),
+        RuntimeError,
+        "The expanded size of the tensor (4) must match the",
+    ),
     (lambda x: x.__setitem__([0], torch.ones(3)), RuntimeError, "shape mismatch: value tensor of shape [3] cannot be"),
-    (lambda x: x.__setitem__(x > 3, torch.ones(2)), RuntimeError, "shape mismatch: value tensor of shape [2] cannot be"),
+    (
+        lambda x: x.__setitem__(x > 3, torch.ones(2)),
+        RuntimeError,
+        "shape mismatch: value tensor of shape [2] cannot be",
+    ),
     (lambda x: x.index_put((torch.tensor([0]),) * 3, x[0]), IndexError, "too many indices for tensor of dimension 2"),
 ]
 

@@ -10,7 +10,9 @@ X, Y, V, S = (RNG.standard_normal(s) for s in ((2, 3), (4, 3), (3,), ()))
 CASES = {
     "cat": (lambda x, y: torch.cat([x, y, x]), lambda x, y: np.concatenate([x, y, x]), (X, Y), "CatBackward0"),
     "cat along 1": (lambda x: torch.cat((x, x), -1), lambda x: np.concatenate([x, x], 1), (X,), "CatBackward0"),
-    "cat of permuted": (lambda x, y: torch.cat([x.t(), y.t()], 1), lambda x, y: np.vstack([x, y]).T, (X, Y), "CatBackward0"),
+    "cat of permuted": (
+        lambda x, y: torch.cat([x.t(), y.t()], 1), lambda x, y: np.vstack([x, y]).T, (X, Y), "CatBackward0",
+    ),
     "stack": (lambda x: torch.stack([x, x], 1), lambda x: np.stack([x, x], 1), (X,), "StackBackward0"),
     "hstack": (lambda v, s: torch.hstack([v, s, v]), lambda v, s: np.hstack([v, s, v]), (V, S), "CatBackward0"),
     "vstack": (lambda v, x: torch.vstack([v, x]), lambda v, x: np.vstack([v, x]), (V, X), "CatBackward0"),
@@ -72,15 +74,39 @@ def test_meshgrid():
     [
         (lambda x: torch.cat([]), ValueError, "torch.cat(): expected a non-empty list of Tensors"),
         (lambda x: torch.cat([x, x[0]]), RuntimeError, "Tensors must have same number of dimensions: got 2 and 1"),
-        (lambda x: torch.cat([x, x[:1]], 1), RuntimeError, "Sizes of tensors must match except in dimension 1. Expected size 2"),
-        (lambda x: torch.cat([x[0, 0], x]), RuntimeError, "zero-dimensional tensor (at position 0) cannot be concatenated"),
-        (lambda x: torch.cat(x), TypeError, "cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"),
+        (
+            lambda x: torch.cat([x, x[:1]], 1),
+            RuntimeError,
+            "Sizes of tensors must match except in dimension 1. Expected size 2",
+        ),
+        (
+            lambda x: torch.cat([x[0, 0], x]),
+            RuntimeError,
+            "zero-dimensional tensor (at position 0) cannot be concatenated",
+        ),
+        (
+            lambda x: torch.cat(x),
+            TypeError,
+            "cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor",
+        ),
         (lambda x: torch.cat([x, 5]), TypeError, "expected Tensor as element 1 in argument 0, but got int"),
-        (lambda x: torch.stack([x, x[0]]), RuntimeError, "stack expects each tensor to be equal size, but got [2, 3] at entry 0"),
+        (
+            lambda x: torch.stack([x, x[0]]),
+            RuntimeError,
+            "stack expects each tensor to be equal size, but got [2, 3] at entry 0",
+        ),
         (lambda x: torch.hstack([]), RuntimeError, "hstack expects a non-empty TensorList"),
-        (lambda x: torch.meshgrid(x, indexing="ij"), RuntimeError, "torch.meshgrid: Expected 0D or 1D tensor in the tensor"),
+        (
+            lambda x: torch.meshgrid(x, indexing="ij"),
+            RuntimeError,
+            "torch.meshgrid: Expected 0D or 1D tensor in the tensor",
+        ),
         (lambda x: torch.cartesian_prod(x), RuntimeError, "Expect a 1D vector, but got shape [2, 3]"),
-        (lambda x: torch.block_diag(x[None]), RuntimeError, "torch.block_diag: Input tensors must have 2 or fewer dimensions."),
+        (
+            lambda x: torch.block_diag(x[None]),
+            RuntimeError,
+            "torch.block_diag: Input tensors must have 2 or fewer dimensions.",
+        ),
     ],
 )
 def test_errors(function, kind, text):

@@ -62,7 +62,9 @@ def test_parts_of_one_operation_share_a_node_and_may_not_be_written():
     x = torch.zeros(2, 3, requires_grad=True).clone()
     a, b = x.unbind()
     assert a.grad_fn is b.grad_fn and (a.output_nr, b.output_nr) == (0, 1)
-    with pytest.raises(RuntimeError, match="Output 0 of Unbind is a view and is being modified inplace. This view is the"):
+    with pytest.raises(
+        RuntimeError, match="Output 0 of Unbind is a view and is being modified inplace. This view is the"
+    ):
         a.add_(1)
     assert x.tensor_split(2)[0].add_(1).grad_fn is not None
     (c,) = torch.zeros(1, requires_grad=True).clone().split(3)
@@ -91,15 +93,31 @@ def test_sizes_at_the_edges():
 @pytest.mark.parametrize(
     "function, kind, text",
     [
-        (lambda x: x.select(0, 3), IndexError, "select(): index 3 out of range for tensor of size [2, 3, 4] at dimension 0"),
+        (
+            lambda x: x.select(0, 3),
+            IndexError,
+            "select(): index 3 out of range for tensor of size [2, 3, 4] at dimension 0",
+        ),
         (lambda x: torch.tensor(1.0).select(0, 0), IndexError, "select() cannot be applied to a 0-dim tensor."),
         (lambda x: x.narrow(1, 2, 2), RuntimeError, "start (2) + length (2) exceeds dimension size (3)."),
         (lambda x: x.narrow(1, 4, 1), IndexError, "start out of range (expected to be in range of [-3, 3], but got 4)"),
         (lambda x: x.narrow(1, 1, -1), RuntimeError, "narrow(): length must be non-negative."),
         (lambda x: torch.tensor(1.0).unbind(), IndexError, "Dimension specified as 0 but tensor has no dimensions"),
-        (lambda x: x.split(0), RuntimeError, "split_size can only be 0 if dimension size is 0, but got dimension size of 2"),
-        (lambda x: x.split([1, 2]), RuntimeError, "split_with_sizes expects split_sizes to sum exactly to 2 (input tensor's"),
-        (lambda x: x.split("a"), TypeError, "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints"),
+        (
+            lambda x: x.split(0),
+            RuntimeError,
+            "split_size can only be 0 if dimension size is 0, but got dimension size of 2",
+        ),
+        (
+            lambda x: x.split([1, 2]),
+            RuntimeError,
+            "split_with_sizes expects split_sizes to sum exactly to 2 (input tensor's",
+        ),
+        (
+            lambda x: x.split("a"),
+            TypeError,
+            "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints",
+        ),
         (lambda x: x.chunk(0), RuntimeError, "chunk expects `chunks` to be greater than 0, got: 0"),
         (lambda x: x.tensor_split(0), RuntimeError, "number of sections must be larger than 0, got 0"),
         (lambda x: x.dsplit(3), RuntimeError, "torch.dsplit attempted to split along dimension 2, but the size of the"),

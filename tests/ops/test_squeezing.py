@@ -40,7 +40,9 @@ def test_in_place_changes_of_shape_count_as_changes():
     x = torch.zeros(1, 2)
     assert x.squeeze_() is x and x.shape == (2,) and x._version == 1
     assert torch.zeros(2, 3).t_().stride() == (1, 3)
-    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation."):
+    with pytest.raises(
+        RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation."
+    ):
         torch.zeros(2, 2, requires_grad=True).t_()
 
 
@@ -57,7 +59,11 @@ def test_atleast():
         (lambda x: x.squeeze(5), IndexError, "Dimension out of range (expected to be in range of [-4, 3], but got 5)"),
         (lambda x: x.squeeze((0, 0)), RuntimeError, "dim 0 appears multiple times in the list of dims"),
         (lambda x: x.squeeze("a"), TypeError, "squeeze() received an invalid combination of arguments - got (str)"),
-        (lambda x: x.unsqueeze(5), IndexError, "Dimension out of range (expected to be in range of [-5, 4], but got 5)"),
+        (
+            lambda x: x.unsqueeze(5),
+            IndexError,
+            "Dimension out of range (expected to be in range of [-5, 4], but got 5)",
+        ),
         (lambda x: x.unsqueeze(1.5), TypeError, "unsqueeze(): argument 'dim' (position 1) must be int, not float"),
         (lambda x: x.unsqueeze(), TypeError, 'unsqueeze() missing 1 required positional arguments: "dim"'),
     ],

@@ -75,10 +75,19 @@ def test_set_shares_the_memory_of_another_tensor():
 @pytest.mark.parametrize(
     "function, text",
     [
-        (lambda x: x.expand(2), "expand(torch.FloatTensor{[3, 4]}, size=[2]): the number of sizes provided (1) must be"),
-        (lambda x: x.expand(2, 4), "The expanded size of the tensor (2) must match the existing size (3) at non-singleton"),
+        (
+            lambda x: x.expand(2),
+            "expand(torch.FloatTensor{[3, 4]}, size=[2]): the number of sizes provided (1) must be",
+        ),
+        (
+            lambda x: x.expand(2, 4),
+            "The expanded size of the tensor (2) must match the existing size (3) at non-singleton",
+        ),
         (lambda x: x.expand(-1, 3, 4), "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing"),
-        (lambda x: x.as_strided((5, 5), (4, 1)), "setStorage: sizes [5, 5], strides [4, 1], storage offset 0, and itemsize"),
+        (
+            lambda x: x.as_strided((5, 5), (4, 1)),
+            "setStorage: sizes [5, 5], strides [4, 1], storage offset 0, and itemsize",
+        ),
         (lambda x: x.as_strided((2,), (1, 2)), "mismatch in length of strides and shape"),
         (lambda x: x.as_strided((2,), (-1,)), "as_strided: Negative strides are not supported at the moment"),
     ],
