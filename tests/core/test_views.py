@@ -197,3 +197,13 @@ def test_a_second_backward_through_a_change_of_a_view():
     assert refused(lambda: y.backward(torch.ones(3, 4, dtype=torch.float64))).startswith(
         "Trying to backward through the graph"
     )
+
+
+def test_nodes_that_save_sizes_alone_may_run_twice():
+    x = torch.zeros(2, 3, requires_grad=True)
+    for y in (x.view(6), x[0, 1:], x.unbind()[1], x.diagonal(), torch.cat([x, x]), x.flip(0)):
+        y.backward(torch.ones(y.shape))
+        y.backward(torch.ones(y.shape))
+    for y in (x[[0, 1]], x.gather(0, torch.tensor([[0]])), x.index_select(1, torch.tensor([0]))):
+        y.backward(torch.ones(y.shape))
+        assert refused(lambda y=y: y.backward(torch.ones(y.shape))).startswith("Trying to backward through the graph")

@@ -109,7 +109,7 @@ class Op:
     fast: Any  # of pointwise operations
 
     def __init__(self, name, kernel, *, node=None, promote=(), result_kind="same", views=False, multi=False,
-                 varargs=None, signature=None, nondifferentiable_outputs=(), inplace_name=None, integer_only=False):  # fmt: skip
+                 varargs=None, signature=None, nondifferentiable_outputs=(), frees=()):  # fmt: skip
         self.name = name
         self.kernel = self.ufunc = kernel  # the fast callers of pointwise operations run the ufunc
         self.promote = promote
@@ -127,6 +127,8 @@ class Op:
         self.keyword_only = sum(p.kind is p.KEYWORD_ONLY for p in parameters)
         self.kinds = tuple(_kind(p.annotation) for p in parameters)
         self.tensor_positions = tuple(i for i, k in enumerate(self.kinds) if k)
+        self.frees = frees  # attributes that hold memory, to be freed with the saved tensors
+        self.holds = False  # whether a node saves something to be freed
         self.formulas: dict[str, Formula] = {}
         self.saved_names: tuple[str, ...] = ()
         self.saved_attributes: frozenset[str] = frozenset()
@@ -219,6 +221,8 @@ class Op:
         wanted = {n for f in self.formulas.values() for n in f.names} - {"needs"}
         order = [*self.params, *sorted(wanted - set(self.params))]
         self.saved_names = tuple(n for n in order if n in wanted)
+        tensors = [n for n, kind in zip(self.params, self.kinds) if kind]
+        self.holds = any(n in tensors or n in self.frees or n.startswith("result") for n in wanted)
         # Attributes are saved whichever input wants a gradient, as in PyTorch; they hold no memory.
         self.saved_attributes = frozenset(n for n, kind in zip(self.params, self.kinds) if n in wanted and not kind)
         if self.single is not None:

@@ -95,8 +95,8 @@ class Node:
         raise NotImplementedError
 
     def release(self) -> None:
-        """Free what was saved; a second backward pass through this node is then an error."""
-        if self.saved:
+        """Free what was saved of tensors; a second backward pass through this node is then an error."""
+        if self.saved and self.op.holds:
             self.saved = None
 
     # --- what everybody may ask ---

@@ -57,7 +57,7 @@ def _read(self, indices):
 
 
 def _reading(name: str, node: str) -> Op:
-    @op(name=name, node=node, method=False, namespace=None)
+    @op(name=name, node=node, method=False, namespace=None, frees=("indices",))
     def read(self: Array, indices):
         return _read(self, indices)
 
@@ -291,7 +291,7 @@ def _take_along_dim(input, indices, dim=None):
 take_along_dim = _with_out("take_along_dim", _take_along_dim)
 
 
-@op(name="masked_select", method=False, namespace=None)
+@op(name="masked_select", method=False, namespace=None, frees=("indices",))
 def masked_select_op(self: Array, shape, indices):
     return (self if self.shape == shape else np.broadcast_to(self, shape))[indices]
 
@@ -354,7 +354,7 @@ def unravel_index(indices, shape):
 # --- embedding ---
 
 
-@op(name="embedding", method=False, namespace=None)
+@op(name="embedding", method=False, namespace=None, frees=("indices",))
 def embedding_op(self: Array, indices, counts):
     """Rows of a matrix; `counts`: None, or by what the gradient of each row picked is divided (0: no gradient)."""
     return self.take(indices[0], axis=0)

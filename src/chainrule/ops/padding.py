@@ -31,7 +31,7 @@ def _picked(name: str, node: str):
     """Padding that takes every element from somewhere in the input: `places` says where, for each dimension (None:
     all)."""
 
-    @op(name=name, node=node, method=False, namespace=None)
+    @op(name=name, node=node, method=False, namespace=None, frees=("places",))
     def pick(self: Array, places):
         for dim, p in enumerate(places):
             if p is not None:

@@ -50,7 +50,7 @@ def _of_source(xp, grad, src_shape, part):
 def _summing(name: str, node: str) -> Op:
     """Sum, or with `counts` (how many values meet at each place) the mean."""
 
-    @op(name=name + "_sum", node=node, method=False, namespace=None)
+    @op(name=name + "_sum", node=node, method=False, namespace=None, frees=("indices",))
     def combine(self: Array, src: Array, counts: Array | None, indices, include_self, part):
         out = self.copy()
         _write_sum(out, src, counts, indices, include_self, part)

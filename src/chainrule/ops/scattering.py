@@ -48,7 +48,7 @@ def _writing(name: str, node: str, number: bool = False) -> Op:
     """An operation that writes `values` at `indices`, or adds them times alpha; `number`: values are no operand of
     the node."""
 
-    @op(name=name, node=node, method=False, namespace=None)
+    @op(name=name, node=node, method=False, namespace=None, frees=("indices",))
     def write(self: Array, values: Array, indices, accumulate, shape, part, alpha):
         out = self.copy()
         _put(out, values, indices, accumulate, shape, part, alpha)
