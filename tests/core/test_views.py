@@ -207,3 +207,21 @@ def test_nodes_that_save_sizes_alone_may_run_twice():
     for y in (x[[0, 1]], x.gather(0, torch.tensor([[0]])), x.index_select(1, torch.tensor([0]))):
         y.backward(torch.ones(y.shape))
         assert refused(lambda y=y: y.backward(torch.ones(y.shape))).startswith("Trying to backward through the graph")
+
+
+def test_a_base_with_gaps_in_its_memory():
+    v = torch.tensor([2.0, 3.0], requires_grad=True)
+    x = torch.from_numpy(np.ones((3, 4), np.float32)[:, ::2])
+    x[1].mul_(v)
+    x[:, 0].mul_(v[0])
+    x.backward(torch.tensor([[1.0, 10.0], [100.0, 1000.0], [10000.0, 100000.0]]))
+    assert x.tolist() == [[2, 1], [4, 3], [2, 1]] and v.grad.tolist() == [10401, 1000]
+
+
+def test_a_result_written_into_a_view_is_differentiated_twice():
+    def run(x):
+        x = x * 1
+        x.unsqueeze(0).exp_()
+        return x, x.view(-1)[2:5] * x[0, 0]
+
+    check(run, A, order=3)

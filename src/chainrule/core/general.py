@@ -644,6 +644,8 @@ def revive(node, name: str, value):
     if type(value) is not np.ndarray:
         return value
     if name.startswith("result"):
+        if node.extra is not None and node.extra.owner is not None:
+            return joined(value, node.extra.owner.result_edge())
         return joined(value, node if node.outputs == 1 else Output(node, int(name[6:] or 0)))
     if name not in op.tensor_names:
         return joined(value, None)

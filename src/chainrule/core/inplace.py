@@ -148,32 +148,45 @@ class CopySlices(Node):
         if grads[0] is None:
             return [None] * len(self.edges)
         out = grads[0].clone()
-        if self.replay is None:
-            shape, strides, offset = self.place
-            if out.stride() != self.base_strides:
-                laid = wrap(dense(self.spec, self.base_strides))
-                out = laid.copy_(out)
-            part = OPS["as_strided"].function(out, shape, strides, offset)
-        else:
-            part = self.replay(out)
-        inner = self.inner.run([part.clone()], xp)
+        if self.replay is None and out.stride() != self.base_strides:
+            out = wrap(dense(self.spec, self.base_strides)).copy_(out)
+        part = self._part(out)
+        extra = self.inner.extras()
+        extra.owner = self
+        try:
+            inner = self.inner.run([part.clone()], xp)
+        finally:
+            extra.owner = None
         if inner[0] is None:
             part.zero_()
         else:
             part.copy_(inner[0])
         return [out, *inner[1:]]
 
+    def _part(self, base):
+        """The part of a tensor like the base that the view shows."""
+        return OPS["as_strided"].function(base, *self.place) if self.replay is None else self.replay(base)
+
+    def result_edge(self):
+        """Where a gradient of what the operation wrote into the view goes: through the view to this node."""
+        base = wrap(dense(self.spec, self.base_strides))
+        base._edge = self
+        return self._part(base)._edge
+
     def release(self) -> None:
         self.inner.release()
 
 
 def dense(spec, strides) -> np.ndarray:
-    """A fresh array laid out with these strides, in elements; in C order where they leave gaps or overlap."""
+    """A fresh array laid out with these strides, in elements."""
     order = sorted(range(spec.ndim), key=lambda i: -strides[i])
     fresh = np.empty(tuple(spec.shape[i] for i in order), spec.array_dtype)
     laid = fresh.transpose(tuple(np.argsort(order))) if spec.ndim else fresh
     want = tuple(s * laid.itemsize for s in strides)
-    return laid if laid.strides == want or not spec.numel else np.empty(spec.shape, spec.array_dtype)
+    if laid.strides == want or not spec.numel:
+        return laid
+    reach = 1 + sum((n - 1) * s for n, s in zip(spec.shape, strides))
+    return vocabulary.as_strided(np.empty(reach, spec.array_dtype), spec.shape, strides, 0)  # with gaps
 
 
 def regenerate(base, view):

@@ -47,9 +47,9 @@ class HookDict(OrderedDict):
 
 
 class Extra:
-    """What only few nodes have: hooks, metadata, tensors that retain their gradient."""
+    """What only few nodes have: hooks, metadata, tensors that retain their gradient, the CopySlices they run for."""
 
-    __slots__ = ("tensor_hooks", "retained", "prehooks", "posthooks", "metadata")
+    __slots__ = ("tensor_hooks", "retained", "prehooks", "posthooks", "metadata", "owner")
 
     def __init__(self):
         self.tensor_hooks = {}  # output number: HookDict of hooks on that tensor
@@ -57,6 +57,7 @@ class Extra:
         self.prehooks = HookDict()
         self.posthooks = HookDict()
         self.metadata = {}
+        self.owner = None
 
 
 class Node:
