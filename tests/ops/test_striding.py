@@ -49,6 +49,8 @@ def test_as_strided_counts_from_the_start_of_the_storage():
     x = torch.arange(12.0).view(3, 4)
     assert x[1].as_strided((2,), (1,)).tolist() == [4, 5] and x[1].as_strided((2,), (1,), 0).tolist() == [0, 1]
     assert x[1].storage_offset() == 4 and x.as_strided((2, 2), (4, 1), 5).tolist() == [[5, 6], [9, 10]]
+    assert x.diagonal(1).storage_offset() == 1 and x.diagonal(1).as_strided((2,), (1,), 0).tolist() == [0, 1]
+    assert x.t()[1:].unsqueeze(0).storage_offset() == 1
     assert torch.zeros(3)[1:].as_strided((1,), (1,))._base.shape == (3,)
 
 

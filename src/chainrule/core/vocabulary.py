@@ -311,12 +311,11 @@ def owner_of(array):
     """The array that owns the memory `array` shows."""
     while True:
         base = array.base
-        if isinstance(base, _Memory):
-            array = base.base
-        elif isinstance(base, np.ndarray):
-            array = base
-        else:
+        if base is not None and not isinstance(base, np.ndarray):
+            base = getattr(base, "base", None)  # of a _Memory, or of what NumPy's own as_strided uses in its place
+        if not isinstance(base, np.ndarray):
             return array
+        array = base
 
 
 def strided_index(shape, strides, offset):
