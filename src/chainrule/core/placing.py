@@ -35,14 +35,18 @@ def diagonal_view(array, offset, dim1, dim2):
     """The diagonal of two dimensions as a view, its elements along a new last dimension."""
     rows, columns = array.shape[dim1], array.shape[dim2]
     length = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
-    start = [slice(None)] * array.ndim
-    if length:
-        start[dim1], start[dim2] = slice(max(-offset, 0), None), slice(max(offset, 0), None)
-    array = array[tuple(start)]
     rest = [i for i in range(array.ndim) if i not in (dim1, dim2)]
     shape = (*[array.shape[i] for i in rest], length)
     strides = (*[array.strides[i] for i in rest], array.strides[dim1] + array.strides[dim2])
-    return np.lib.stride_tricks.as_strided(array, shape, strides)
+    if length and offset:
+        start = [slice(None)] * array.ndim
+        if array.flags.c_contiguous:
+            return np.ndarray(
+                shape, array.dtype, array, abs(offset) * array.strides[dim2 if offset > 0 else dim1], strides
+            )
+        start[dim1], start[dim2] = slice(max(-offset, 0), None), slice(max(offset, 0), None)
+        array = array[tuple(start)]
+    return strided(array, shape, strides)
 
 
 def diagonal_place(values, shape, offset, dim1, dim2):

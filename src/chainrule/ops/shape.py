@@ -232,6 +232,8 @@ def reshape_as(self, other):
 def flatten(input, start_dim=0, end_dim=-1):
     """The dimensions from start_dim to end_dim as one; the tensor itself where that changes nothing."""
     shape = expect_tensor(input, "flatten")._spec.shape
+    if start_dim == 0 and end_dim == -1 and len(shape) > 1:
+        return reshaped(input, (input._spec.numel,))
     start = as_dim(start_dim, len(shape), "flatten", "start_dim")
     end = as_dim(end_dim, len(shape), "flatten", "end_dim", 2)
     if start > end:
