@@ -143,6 +143,7 @@ def test_views_made_under_no_grad():
     x.add_(1)
     text = "A view was created in no_grad mode and its base or another view of its base has been modified inplace with"
     assert refused(lambda: y + 1).startswith(text)
+    assert repr(y) == "tensor([1., 1., 1., 1.], grad_fn=<Invalid>)"
     with torch.no_grad():
         assert (y + 1).tolist() == [2, 2, 2, 2]
 

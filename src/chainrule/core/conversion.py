@@ -121,8 +121,11 @@ def _contains(self, element):
 def _repr(self, *, tensor_contents=None):
     cls = type(self)
     plain = cls is Tensor or "_prints_as_tensor" in cls.__dict__
-    node = self.grad_fn
-    name = None if node is None else node.name().rpartition("::")[2]
+    try:
+        node = self.grad_fn
+        name = None if node is None else node.name().rpartition("::")[2]
+    except RuntimeError:  # a view whose history may not be made anew
+        name = "Invalid"
     prefix = "tensor(" if plain else f"{cls.__name__}("
     text = tensor_text(
         self._array, self._spec.dtype, grad_fn_name=name, requires_grad=self.requires_grad, prefix=prefix
