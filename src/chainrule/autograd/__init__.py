@@ -5,6 +5,7 @@ from ..core.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enab
 from ..core.tensor import Tensor as Variable
 from . import function, graph
 from .function import Function
+from .gradcheck import gradcheck, gradgradcheck
 
 __all__ = [
     "Function", "Variable", "backward", "enable_grad", "function", "grad", "gradcheck", "gradgradcheck", "graph",
@@ -13,14 +14,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    # gradcheck and functional are for checking and study: loaded when asked for.
-    if name in ("gradcheck", "gradgradcheck", "GradcheckError"):
-        from importlib import import_module
-
-        module = import_module(".gradcheck", __name__)
-        globals().update(gradcheck=module.gradcheck, gradgradcheck=module.gradgradcheck)
-        return getattr(module, name)
-    if name == "functional":
+    if name == "functional":  # for study: loaded when asked for
         from importlib import import_module
 
         return import_module(".functional", __name__)

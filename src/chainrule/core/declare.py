@@ -27,7 +27,6 @@ gradient, in the order of the tensor parameters), `grads` (the gradients of all 
 """
 
 import functools
-import inspect
 import types
 import typing
 from typing import Any
@@ -71,13 +70,19 @@ else:
 
 
 
+def parameter_names(function) -> tuple[str, ...]:
+    # inspect.signature, called for every formula, would be a third of the time it takes to import chainrule.
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
 class Formula:
     """The derivative with respect to one input, or to several at once: its function and what it asks for."""
 
     __slots__ = ("function", "names", "of", "joint", "wants_all")
 
     def __init__(self, function, of):
-        parameters = list(inspect.signature(function).parameters)
+        parameters = parameter_names(function)
         self.function = function
         self.of = of
         self.joint = isinstance(of, tuple)
@@ -109,7 +114,7 @@ class Op:
     fast: Any  # of pointwise operations
 
     def __init__(self, name, kernel, *, node=None, promote=(), result_kind="same", views=False, multi=False,
-                 varargs=None, signature=None, nondifferentiable_outputs=(), frees=()):  # fmt: skip
+                 varargs=None, operands=(), nondifferentiable_outputs=(), frees=()):  # fmt: skip
         self.name = name
         self.kernel = self.ufunc = kernel  # the fast callers of pointwise operations run the ufunc
         self.promote = promote
@@ -121,11 +126,7 @@ class Op:
         self.multi = multi
         self.varargs = varargs
         self.nondifferentiable_outputs = nondifferentiable_outputs
-        parameters = list((signature or inspect.signature(kernel)).parameters.values())
-        self.params = tuple(p.name for p in parameters)
-        self.defaults = tuple(_MISSING if p.default is p.empty else p.default for p in parameters)
-        self.keyword_only = sum(p.kind is p.KEYWORD_ONLY for p in parameters)
-        self.kinds = tuple(_kind(p.annotation) for p in parameters)
+        self.read_parameters(kernel, operands)
         self.tensor_positions = tuple(i for i, k in enumerate(self.kinds) if k)
         self.frees = frees  # attributes that hold memory, to be freed with the saved tensors
         self.holds = False  # whether a node saves something to be freed
@@ -141,6 +142,23 @@ class Op:
         self.single = make_view_caller(self) if views else make_single(self) or make_several(self)
         self.single_inplace: Any = None  # made when it is first called, when the declaration is complete
         OPS[name] = self
+
+    def read_parameters(self, kernel, operands) -> None:
+        """The parameters of the kernel; those of a ufunc, which cannot say them, are `operands`."""
+        if operands:
+            self.params = tuple(operands)
+            self.defaults = (_MISSING,) * len(operands)
+            self.kinds = ("one",) * len(operands)
+            self.keyword_only = 0
+            return
+        while hasattr(kernel, "__wrapped__"):
+            kernel = kernel.__wrapped__
+        self.params = params = parameter_names(kernel)
+        self.keyword_only = kernel.__code__.co_kwonlyargcount
+        given = kernel.__defaults__ or ()
+        values = dict(zip(params[len(params) - self.keyword_only - len(given) :], given), **(kernel.__kwdefaults__ or {}))
+        self.defaults = tuple(values.get(p, _MISSING) for p in params)
+        self.kinds = tuple(_kind(kernel.__annotations__.get(p)) for p in params)
 
     # --- calling ---
 
@@ -318,10 +336,7 @@ def pointwise(name, kernel, *, kind="same", method=True, inplace=True, namespace
     if no_derivative:
         formulas = dict.fromkeys(("self", "other") if binary else ("self",), _no_derivative(no_derivative))
     names = ("self", "other") if binary else ("self",)
-    signature = inspect.Signature(
-        [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Array) for n in names]
-    )
-    operation = Op(name, kernel, node=node, promote=names, result_kind=kind, signature=signature)
+    operation = Op(name, kernel, node=node, promote=names, result_kind=kind, operands=names)
     operation.check = check
     operation.numbers = (names if binary else ()) if numbers is None else numbers
     operation.__doc__ = doc or f"{name}, elementwise."
