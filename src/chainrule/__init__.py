@@ -8,7 +8,7 @@ _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"chainrule\.
 
 from . import ops  # noqa: E402, F401, I001
 from . import autograd, random  # noqa: E402, F401
-from ._version import __version__  # noqa: E402, F401
+from ._version import TORCH_VERSION as __version__  # noqa: E402, F401
 from .core import dtype as _dtypes, layout as _layouts  # noqa: E402
 from .core.device import device, get_default_device, set_default_device  # noqa: E402, F401
 from .core.dtype import (  # noqa: E402, F401
