@@ -96,7 +96,9 @@ def test_wrong_gradients(x, arity, backward, text):
 
 def test_gradient_for_a_number_must_be_none(x):
     F = make(lambda ctx, x, n: x * n, lambda ctx, g: (g, g))
-    with pytest.raises(RuntimeError, match="returned a gradient different than None at position 2, but the corresponding"):
+    with pytest.raises(
+        RuntimeError, match="returned a gradient different than None at position 2, but the corresponding"
+    ):
         F.apply(x, 3).sum().backward()
 
 
@@ -120,7 +122,9 @@ def test_returning_an_input_gives_a_view_that_must_not_be_changed(x):
     assert y is not x and y._base is x
     y.sum().backward()
     assert x.grad.tolist() == [5.0, 5.0, 5.0]
-    with pytest.raises(RuntimeError, match="Output 0 of F is a view and is being modified inplace. This view was created"):
+    with pytest.raises(
+        RuntimeError, match="Output 0 of F is a view and is being modified inplace. This view was created"
+    ):
         F.apply(x * 1).add_(1)
 
 
@@ -135,7 +139,9 @@ def test_mark_dirty(x):
     assert F.apply(z) is z and z.grad_fn.name() == "FBackward" and z._version == 1
     z.sum().backward()
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
-    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad has been used in an in-place operation."):
+    with pytest.raises(
+        RuntimeError, match="a leaf Variable that requires grad has been used in an in-place operation."
+    ):
         F.apply(x)
 
 
@@ -237,7 +243,9 @@ def test_once_differentiable(x):
 
 
 def test_missing_pieces(x):
-    with pytest.raises(NotImplementedError, match="You must implement the forward function for custom autograd.Function."):
+    with pytest.raises(
+        NotImplementedError, match="You must implement the forward function for custom autograd.Function."
+    ):
         type("F", (Function,), {}).apply(x)
     F = type("F", (Function,), {"forward": staticmethod(lambda ctx, x: x * 2)})
     with pytest.raises(NotImplementedError, match="You must implement either the backward or vjp method"):

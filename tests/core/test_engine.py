@@ -161,7 +161,9 @@ def test_implicit_gradient_needs_a_real_scalar():
         (x * 2).backward()
     with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad and does not have a grad_fn"):
         torch.ones(2).sum().backward()
-    with pytest.raises(RuntimeError, match="Mismatch in shape: grad_output\\[0\\] has a shape of torch.Size\\(\\[3\\]\\)"):
+    with pytest.raises(
+        RuntimeError, match="Mismatch in shape: grad_output\\[0\\] has a shape of torch.Size\\(\\[3\\]\\)"
+    ):
         (x * 2).backward(torch.ones(3))
 
 

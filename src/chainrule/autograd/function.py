@@ -39,6 +39,9 @@ class FunctionCtx(Node):
     __slots__ = ("outputs", "function", "_kept", "_positions", "__dict__")
     _kind = 1  # engine.CAREFUL_KIND
     op = None
+    function: Any
+    _kept: tuple | None
+    _positions: list
 
     materialize_grads = True
     needs_input_grad: tuple = ()
@@ -128,7 +131,7 @@ class FunctionCtx(Node):
             raise RuntimeError(
                 f"function {name} returned an incorrect number of gradients (expected {count}, got {len(results)})"
             )
-        out = []
+        out: list = []
         for i, (result, spec) in enumerate(zip(results, self._positions)):
             if spec is None:
                 if result is not None:
@@ -156,9 +159,7 @@ class FunctionCtx(Node):
 
 def check_expandable(name: str, index: int, got: tuple, expected: tuple) -> None:
     """RuntimeError unless a gradient of shape `got` can be summed to `expected`."""
-    fits = len(expected) <= len(got) and all(
-        e in (g, 1) for e, g in zip(reversed(expected), reversed(got))
-    )
+    fits = len(expected) <= len(got) and all(e in (g, 1) for e, g in zip(reversed(expected), reversed(got)))
     if not fits:
         raise RuntimeError(
             f"Function {name} returned an invalid gradient at index {index} - got {list(got)} but expected shape compatible "
@@ -174,7 +175,7 @@ class FunctionMeta(type):
         cls._backward_cls = type(
             name + "Backward",
             (FunctionCtx,),
-            { "__module__": "torch.autograd.function"},
+            {"__module__": "torch.autograd.function"},
         )
 
 
@@ -309,9 +310,7 @@ def finish(ctx, args, tensors, edges, output, recorded: bool):
             results.append(o)
             continue
         differentiable = recorded and id(o) not in plain and o._spec.inexact
-        results.append(
-            place(ctx, o, number, id(o) in inputs, id(o) in dirty, differentiable, len(outs), name)
-        )
+        results.append(place(ctx, o, number, id(o) in inputs, id(o) in dirty, differentiable, len(outs), name))
     ctx._kept = keep
     return tuple(results) if several else results[0]
 
@@ -328,7 +327,9 @@ def save_all(ctx, outs, tensors, recorded: bool):
         if t is None:
             kept.append(None)
         elif not isinstance(t, Tensor):
-            raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
+            raise TypeError(
+                f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
+            )
         elif id(t) in numbers and (id(t) not in inputs or id(t) in dirty):
             kept.append(Saved(t, numbers[id(t)]))
         elif id(t) in inputs:
@@ -382,9 +383,7 @@ def once_differentiable(fn):
         if not before or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return outputs
         several = isinstance(outputs, tuple)
-        refused = [
-            o if not isinstance(o, Tensor) else _refusing(o) for o in (outputs if several else (outputs,))
-        ]
+        refused = [o if not isinstance(o, Tensor) else _refusing(o) for o in (outputs if several else (outputs,))]
         return tuple(refused) if several else refused[0]
 
     return wrapper

@@ -348,7 +348,7 @@ def _compare_fast(evaluation: _Evaluation, outputs: list[Tensor], names: list[st
         for j, name in enumerate(names):
             a, n = analytical[j][i], numerical[i][j]
             # One element may be off by atol, so the projection of the Jacobian may be off by atol times u^T 1 v.
-            atol = options.atol * sum(float(part.sum()) for part in u) * float(vs[j].sum())
+            atol = options.atol * sum((float(part.sum()) for part in u), 0.0) * float(vs[j].sum())
             if not _allclose(a, n, options.rtol, atol):
                 slow = _slow_report(evaluation, outputs[j], i, j, options)
                 raise GradcheckError(_mismatch(name, j, i, n, a) + slow)

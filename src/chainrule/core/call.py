@@ -25,7 +25,11 @@ def own_code(function):
     """A copy of a closure with bytecode of its own: CPython specialises attribute access per code object, and one
     shared by all operations would see a different node class each time."""
     copy = types.FunctionType(
-        function.__code__.replace(), function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        function.__code__.replace(),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
     )
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy
@@ -438,8 +442,11 @@ def make_single_vjp(op):
 
 def small_integer(spec, number) -> bool:
     """Whether an integer tensor and this number have the tensor's dtype, and every such dtype holds the number."""
-    return type(number) is int and -128 <= number < 128 and spec.dtype.category == INTEGER and (
-        number >= 0 or spec.dtype.is_signed
+    return (
+        type(number) is int
+        and -128 <= number < 128
+        and spec.dtype.category == INTEGER
+        and (number >= 0 or spec.dtype.is_signed)
     )
 
 
@@ -519,8 +526,10 @@ def make_binary_vjp(op):
             if saved is None:
                 raise saved_error(node)
             left, counter, version, right, other_counter, other_version = saved
-            if counter is not None and counter[0] != version or (
-                other_counter is not None and other_counter[0] != other_version
+            if (
+                counter is not None
+                and counter[0] != version
+                or (other_counter is not None and other_counter[0] != other_version)
             ):
                 raise saved_error(node)
             edge, other_edge = node.edges
@@ -541,8 +550,10 @@ def make_binary_vjp(op):
             if saved is None:
                 raise saved_error(node)
             left, counter, version, right, other_counter, other_version = saved
-            if counter is not None and counter[0] != version or (
-                other_counter is not None and other_counter[0] != other_version
+            if (
+                counter is not None
+                and counter[0] != version
+                or (other_counter is not None and other_counter[0] != other_version)
             ):
                 raise saved_error(node)
             edge, other_edge = node.edges

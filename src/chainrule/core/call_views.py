@@ -24,7 +24,7 @@ def make_view_caller(op):
 
 def saved_triples(codes, source, attributes) -> tuple:
     """What the node of a view saves; it never needs the elements."""
-    saved = ()
+    saved: tuple = ()
     for code in codes:
         value = source.shape if code == SHAPE else source.array_dtype if code == DTYPE else attributes[code]
         saved += (value, None, 0)

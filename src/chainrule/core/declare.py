@@ -21,9 +21,10 @@ over Tensors.
     def softsign(self): return self / (1 + self.abs())                   # Tensors in, Tensors out
 
 Parameters annotated `Array`, `Array | None` or `Arrays` are tensors, all others are attributes. The names of a
-formula's parameters after `xp` and `grad` say what its node saves: a tensor parameter (the array), `result` (the output; `result0`,
-`result1`, … of several), an attribute, `<tensor>_shape` (its shape alone), `<tensor>_dtype`, `needs` (which inputs want a
-gradient, in the order of the tensor parameters), `grads` (the gradients of all outputs, instead of `grad`).
+formula's parameters after `xp` and `grad` say what its node saves: a tensor parameter (the array), `result` (the
+output; `result0`, `result1`, … of several), an attribute, `<tensor>_shape` (its shape alone), `<tensor>_dtype`, `needs`
+(which inputs want a gradient, in the order of the tensor parameters), `grads` (the gradients of all outputs, instead of
+`grad`).
 """
 
 import functools
@@ -67,7 +68,6 @@ else:
 
     class Arrays:
         """Annotation of a parameter that is a sequence of tensors."""
-
 
 
 def parameter_names(function) -> tuple[str, ...]:
@@ -156,7 +156,9 @@ class Op:
         self.params = params = parameter_names(kernel)
         self.keyword_only = kernel.__code__.co_kwonlyargcount
         given = kernel.__defaults__ or ()
-        values = dict(zip(params[len(params) - self.keyword_only - len(given) :], given), **(kernel.__kwdefaults__ or {}))
+        values = dict(
+            zip(params[len(params) - self.keyword_only - len(given) :], given), **(kernel.__kwdefaults__ or {})
+        )
         self.defaults = tuple(values.get(p, _MISSING) for p in params)
         self.kinds = tuple(_kind(kernel.__annotations__.get(p)) for p in params)
 
@@ -168,7 +170,12 @@ class Op:
         positional = n - self.keyword_only
         if self.varargs is not None and len(args) > (at := params.index(self.varargs)):
             rest = args[at:]
-            if len(rest) != 1 or isinstance(rest[0], int) or hasattr(rest[0], "__index__") and not hasattr(rest[0], "__len__"):
+            if (
+                len(rest) != 1
+                or isinstance(rest[0], int)
+                or hasattr(rest[0], "__index__")
+                and not hasattr(rest[0], "__len__")
+            ):
                 args = (*args[:at], tuple(rest))
         if len(args) > positional:
             raise TypeError(
@@ -257,7 +264,7 @@ class Op:
 
 
 def _kind(annotation) -> str:
-    """"" for an attribute, "one", "optional" or "many" for tensors."""
+    """ "" for an attribute, "one", "optional" or "many" for tensors."""
     if annotation is Array:
         return "one"
     if annotation is Arrays:
@@ -304,8 +311,11 @@ def _wrapper(operation: Op, target, name: str):
 
 
 def op(kernel=None, *, name=None, method=True, inplace=False, namespace="torch", aliases=(), **options):
-    """Declare an operation by its kernel. Options: see `Op`; `promote` names the inputs that share one dtype by PyTorch's
-    promotion and broadcast; `method`, `inplace`, `namespace` ("torch", "nn.functional", "linalg", None …) say where it is public."""
+    """Declare an operation by its kernel.
+
+    Options: see `Op`; `promote` names the inputs that share one dtype by PyTorch's promotion and broadcast; `method`,
+    `inplace`, `namespace` ("torch", "nn.functional", "linalg", None …) say where it is public.
+    """
 
     def declare(kernel):
         operation = Op(name or kernel.__name__, kernel, **options)

@@ -41,7 +41,7 @@ def root_edge(root, index: int):
 
 def root_gradients(roots, grads, batched: bool = False) -> list:
     """The gradients to start with: those given, checked, or ones for scalars."""
-    out = []
+    out: list = []
     for i, (root, grad) in enumerate(zip(roots, grads)):
         spec = root.node.spec if isinstance(root, GradientEdge) else root._spec
         if type(spec) is tuple:
@@ -81,7 +81,9 @@ def _as_tuple(value) -> tuple:
     return tuple(value)
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None) -> None:
+def backward(
+    tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None
+) -> None:
     """Add the gradients of `tensors` (times `grad_tensors`) to the leaves, or to `inputs` alone.
 
     https://pytorch.org/docs/stable/generated/torch.autograd.backward.html
@@ -121,7 +123,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         run_backward(edges, starts, retain_graph=retain, create_graph=create_graph)
         return
     keys = [target_key(t, "One of the differentiated Tensors does not require grad") for t in targets]
-    grads_found = run_backward(edges, starts, retain_graph=retain, create_graph=create_graph, targets=keys, accumulate=True)
+    grads_found = run_backward(
+        edges, starts, retain_graph=retain, create_graph=create_graph, targets=keys, accumulate=True
+    )
     for target, found in zip(targets, grads_found):
         if isinstance(target, Tensor) and not target.is_leaf and found is not None:
             store(target, found, create_graph, False)
@@ -169,16 +173,19 @@ def grad(
         raise ValueError("grad requires non-empty inputs.")
     given = (None,) * len(roots) if grad_outputs is None else _as_tuple(grad_outputs)
     if len(given) != len(roots):
-        raise RuntimeError(
-            f"got {len(roots)} tensors and {len(given)} gradients"
-        )
+        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
     starts = root_gradients(roots, given)
     edges = [root_edge(r, i) for i, r in enumerate(roots)]
     keys = [target_key(t, "One of the differentiated Tensors does not require grad") for t in wanted]
     retain = create_graph if retain_graph is None else retain_graph
     unique = list(dict.fromkeys(keys))
     found = dict(
-        zip(unique, run_backward(edges, starts, retain_graph=retain, create_graph=create_graph, targets=unique, accumulate=False))
+        zip(
+            unique,
+            run_backward(
+                edges, starts, retain_graph=retain, create_graph=create_graph, targets=unique, accumulate=False
+            ),
+        )
     )
     results = []
     for i, (target, key) in enumerate(zip(wanted, keys)):
@@ -196,4 +203,4 @@ def grad(
     return tuple(results)
 
 
-tensor.backward = backward
+tensor.backward = backward  # type: ignore[attr-defined]

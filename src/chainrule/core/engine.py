@@ -11,6 +11,7 @@ where it arrives first, added into a fresh array at the second, in place from th
 """
 
 import heapq
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ __all__ = ["run_backward", "call_node"]
 SIMPLE_KIND, CAREFUL_KIND, OUTPUT_KIND, LEAF_KIND = range(4)
 
 # The differentiable twin of the vocabulary, put here by the operations.
-differentiable = None
+differentiable: Any = None
 
 
 class Leaves:
@@ -71,7 +72,7 @@ class Pass:
         self.waiting = None
         self.needed = None
         self.accumulate = accumulate
-        self.captured = None if targets is None else {target: None for target in targets}
+        self.captured = None if targets is None else dict.fromkeys(targets)
         self.mode_before = None
 
     def set_mode(self) -> None:

@@ -7,7 +7,19 @@ existing tensor; `backward` reads what a node saved and runs its formulas in whi
 import numpy as np
 
 from . import vocabulary
-from .dtype import FLOATING, INTEGER, argument_type_name, bool_, can_cast, default_for, float16, float32, from_numpy, get_default_dtype, result_dtype
+from .dtype import (
+    FLOATING,
+    INTEGER,
+    argument_type_name,
+    bool_,
+    can_cast,
+    default_for,
+    float16,
+    float32,
+    from_numpy,
+    get_default_dtype,
+    result_dtype,
+)
 from .inplace import bump, check_inplace, check_overlap, check_writable, rebase_history
 from .modes import state
 from .node import Output, saved_error
@@ -79,7 +91,9 @@ def promotion(op, operands) -> tuple:
     if op.result_kind == "float" and found.category < FLOATING:
         found = get_default_dtype()
     # PyTorch computes in float32 where a number meets a half-precision tensor.
-    compute = float32 if found.itemsize == 2 and found.is_floating_point and (numbers or found is not float16) else found
+    compute = (
+        float32 if found.itemsize == 2 and found.is_floating_point and (numbers or found is not float16) else found
+    )
     if len(_plans) > 4096:
         _plans.clear()
     _plans[key] = found, compute
@@ -343,7 +357,7 @@ def needed_names(op, operands, edges) -> set:
 
 def needs_of(op, edges, operands_or_counts) -> tuple:
     """Per input with a formula, whether its gradient is wanted: a bool, or a tuple of them for a list of tensors."""
-    out = []
+    out: list = []
     at = 0
     for name in op.tensor_names:
         kind = op.kinds[op.params.index(name)]

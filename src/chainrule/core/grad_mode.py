@@ -8,7 +8,14 @@ from typing import Any
 
 from .modes import lower_flag, raise_flag, state
 
-__all__ = ["no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled"]
+__all__ = [
+    "no_grad",
+    "enable_grad",
+    "set_grad_enabled",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+]
 
 
 def is_grad_enabled() -> bool:
@@ -210,7 +217,7 @@ class inference_mode(ThreadMode):
 
     def __init__(self, mode: bool = True):
         self.mode = mode
-        self._previous = []
+        self._previous: list[tuple[bool, bool]] = []
 
     def clone(self):
         return type(self)(self.mode)

@@ -7,6 +7,7 @@ date.
 """
 
 import weakref
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
@@ -108,6 +109,10 @@ class CopySlices(Node):
     is the operation's own."""
 
     __slots__ = ("inner", "place", "base_strides", "replay")
+    inner: Node
+    place: Any
+    base_strides: tuple
+    replay: Any
 
     @classmethod
     def around(cls, inner, base_edge, base, view):

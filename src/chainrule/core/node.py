@@ -72,6 +72,12 @@ class Node:
     __slots__ = ("edges", "saved", "sequence", "spec", "specs", "extra", "__weakref__")
     op: Any = None  # the declaration, set on the class of each operation
     outputs = 1
+    edges: tuple
+    saved: Any
+    sequence: int
+    spec: Any
+    specs: Any
+    extra: "Extra | None"
     _kind = 0  # engine.SIMPLE_KIND: one output, and gradients that nobody else can hold
 
     @classmethod
@@ -174,6 +180,7 @@ class AccumulateGrad(Node):
     """The sink of a leaf: adds what arrives to `variable.grad`. Made when looked at; the leaf knows it weakly."""
 
     __slots__ = ("variable",)
+    variable: Any
     _kind = 1  # engine.CAREFUL_KIND
 
     @classmethod

@@ -8,6 +8,7 @@ same names, so that they can be differentiated again.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -178,7 +179,7 @@ def add_at(out, index, values) -> None:
             rows = np.where(rows < 0, rows + shape[axis], rows)
             _add_rows(out.reshape(outer, shape[axis], inner), rows, values.reshape(outer, rows.size, inner))
     elif len(arrays) == out.ndim:
-        places = 0
+        places: Any = 0
         for i, n in zip(index, out.shape):
             places = places * n + np.where(i < 0, i + n, i)
         _add_flat(out, places, np.broadcast_to(values, places.shape))

@@ -1,5 +1,7 @@
 """The types of results with names: `values, indices = x.max(0)`, or `x.max(0).values`."""
 
+import operator
+
 __all__ = ["return_type"]
 
 
@@ -25,5 +27,5 @@ def return_type(name: str, fields: str) -> type:
         "n_fields": len(names),
         "n_sequence_fields": len(names),
     }
-    members.update({n: property(lambda self, i=i: self[i]) for i, n in enumerate(names)})
+    members.update({n: property(operator.itemgetter(i)) for i, n in enumerate(names)})
     return type(name, (tuple,), members)

@@ -133,7 +133,9 @@ class Tensor:
         owner = owner_of(self._array)
         if not self._spec.numel:
             return 0
-        return (self._array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // self._array.itemsize
+        return (
+            self._array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        ) // self._array.itemsize
 
     def data_ptr(self) -> int:
         """The address of the first element."""
@@ -177,7 +179,9 @@ class Tensor:
             if not self._spec.inexact:
                 raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
             if self._counter is None and not state.inference:
-                raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+                raise RuntimeError(
+                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+                )
         self._edge = LEAF if requires_grad else None
         return self
 
@@ -208,7 +212,13 @@ class Tensor:
     def grad(self):
         """The gradient that backward passes have added up here; None where none arrived."""
         grad = getattr(self, "_grad", None)
-        if grad is None and self._edge is not None and self._edge is not LEAF and not self.retains_grad and not self.is_leaf:
+        if (
+            grad is None
+            and self._edge is not None
+            and self._edge is not LEAF
+            and not self.retains_grad
+            and not self.is_leaf
+        ):
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
                 "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "

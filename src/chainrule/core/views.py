@@ -6,6 +6,8 @@ an `as_strided` of the base: shape, strides and offset say everything a chain of
 (the real part of a complex tensor) cannot be said that way; they keep a function that replays them.
 """
 
+from typing import Any
+
 import numpy as np
 
 from .modes import state
@@ -35,8 +37,8 @@ NOWHERE.sequence = -1
 
 _leaf_type: type = object  # set by tensor.py
 
-# Set by the operations: makes the view (array, spec) of base by as_strided and returns its node.
-regenerate = None
+# Set by inplace.py: the edge of a view whose base has a new history.
+regenerate: Any = None
 
 
 class View:

@@ -317,7 +317,8 @@ def getitem(self, index):
 
 def _all_tensors(self, items: tuple) -> Index | None:
     """The Index that one or more int64 tensors and full slices make; None for anything else."""
-    arrays, tensors = [], []
+    arrays: list = []
+    tensors = []
     for item in items:
         if item.__class__ is Tensor and item._spec.dtype is int64 and item._spec.ndim:
             tensors.append(item)
