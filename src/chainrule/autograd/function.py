@@ -97,6 +97,9 @@ class FunctionCtx(Node):
             maker, number = saved.tensor.grad_fn, saved.tensor.output_nr
         return version_error(maker, number, saved.array, saved.counter[0], saved.version)
 
+    def __repr__(self):
+        return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
+
     # --- for the engine ---
 
     def release(self) -> None:

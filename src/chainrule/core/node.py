@@ -23,12 +23,15 @@ class RemovableHandle:
 
     def __init__(self, hooks_dict: Any, *, extra_dict: Any = None):
         self.hooks_dict_ref = weakref.ref(hooks_dict)
+        extra = extra_dict if isinstance(extra_dict, list) else [] if extra_dict is None else [extra_dict]
+        self.extra_dict_ref = tuple(weakref.ref(d) for d in extra)
         self.id = next(self._ids)
 
     def remove(self) -> None:
-        hooks = self.hooks_dict_ref()
-        if hooks is not None and self.id in hooks:
-            del hooks[self.id]
+        for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
+            hooks = ref()
+            if hooks is not None and self.id in hooks:
+                del hooks[self.id]
 
     def __enter__(self):
         return self

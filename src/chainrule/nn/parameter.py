@@ -9,7 +9,7 @@ from ..core.dtype import get_default_dtype
 from ..core.storage import _rebuild_parameter, _rebuild_parameter_with_state
 from ..core.tensor import Tensor, wrap
 
-__all__ = ["Parameter"]
+__all__ = ["Buffer", "Parameter"]
 
 
 class _ParameterType(type):
@@ -59,3 +59,29 @@ class Parameter(Tensor, metaclass=_ParameterType):
         if self.__dict__:
             return _rebuild_parameter_with_state, (*args, dict(self.__dict__))
         return _rebuild_parameter, args
+
+
+class _BufferType(type):
+    """Any tensor that was made a buffer counts as a Buffer."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)
+
+
+class Buffer(Tensor, metaclass=_BufferType):
+    """Makes a tensor that a module registers as a buffer when it is assigned to an attribute.
+
+    The result is an ordinary tensor that shares memory with `data`; `persistent` says whether it belongs to the
+    `state_dict`. https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Buffer.html
+    """
+
+    __slots__ = ()
+    __module__ = "torch.nn.parameter"
+
+    def __new__(cls, data=None, *, persistent=True):
+        if data is None:
+            data = wrap(np.empty(0, get_default_dtype().numpy))
+        made = data.detach().requires_grad_(data.requires_grad)
+        made.persistent = persistent
+        made._is_buffer = True
+        return made

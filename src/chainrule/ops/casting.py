@@ -98,7 +98,7 @@ def to_copy(self: Array, dtype, memory_format):
 to_copy.derivative(of="self")(lambda xp, grad: grad)
 
 
-def _to_arguments(args: tuple, kwargs: dict):
+def to_arguments(args: tuple, kwargs: dict):
     """(dtype or None, copy, memory_format) of the arguments of `to`; TypeError where they fit none of its forms."""
     given = dict(kwargs)
     rest = list(args)
@@ -150,7 +150,7 @@ def to(self, *args, **kwargs):
         if args[0] is self._spec.dtype:
             return self
         return to_copy.single(self, args[0], None)
-    wanted, copy, form = _to_arguments(args, kwargs)
+    wanted, copy, form = to_arguments(args, kwargs)
     wanted = wanted or self._spec.dtype
     if wanted is self._spec.dtype and not copy:
         if form in (None, preserve_format) or is_laid_out(self._spec.shape, strides_of(self._array), form):

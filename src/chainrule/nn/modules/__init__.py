@@ -1,0 +1,5 @@
+"""The modules of torch.nn."""
+
+from .module import Module
+
+__all__ = ["Module"]
