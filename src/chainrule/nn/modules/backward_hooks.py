@@ -39,9 +39,9 @@ class BackwardHook:
         def ran(grad_inputs, _):
             if self.grad_outputs is None:
                 raise RuntimeError(
-                    f"Module backward hook for grad_input is called before the grad_output one. This happens because the "
-                    f"gradient in your nn.Module flows to the Module's input without passing through the Module's output. "
-                    f"Make sure that the output depends on the input and that the loss is computed based on the output."
+                    "Module backward hook for grad_input is called before the grad_output one. This happens because the "
+                    "gradient in your nn.Module flows to the Module's input without passing through the Module's output. "
+                    "Make sure that the output depends on the input and that the loss is computed based on the output."
                 )
             result = self._run(self._placed(grad_inputs))
             self.grad_outputs = None
