@@ -197,6 +197,15 @@ def cumsum(x, axis):
     return np.add.accumulate(x, axis=axis)
 
 
+def cumprod(x, axis):
+    return np.multiply.accumulate(x, axis=axis)
+
+
+def narrow(x, axis, start, length):
+    """`length` elements of an axis from `start` on, as a view."""
+    return x[(slice(None),) * (axis % x.ndim) + (slice(start, start + length),)]
+
+
 def amax(x, axis=None, keepdims=False):
     return np.maximum.reduce(x, axis=axis, keepdims=keepdims)
 
