@@ -254,6 +254,20 @@ def constant_pad_nd(x, pads, value):
     return OPS["constant_pad_nd"].kernel(x, pads, value)
 
 
+def pick_along(x, places, axis):
+    """The elements of x at integer `places` along an axis; a 0-dim x itself."""
+    return np.take_along_axis(x, places, axis) if x.ndim else x
+
+
+def put_along(x, places, axis, shape):
+    """Zeros of `shape` with the elements of x at integer `places`, no two of them the same, along an axis."""
+    if not shape:
+        return x
+    out = np.zeros(shape, x.dtype)
+    np.put_along_axis(out, places, x, axis)
+    return out
+
+
 def any_zero(x) -> bool:
     """Whether an element is 0."""
     return not x.all()

@@ -115,6 +115,19 @@ def take_along_axis(x, index, axis):
     return _call("gather", x, axis, index)
 
 
+def pick_along(x, places, axis):
+    return _call("pick_along", x, _array(places), axis)
+
+
+def put_along(x, places, axis, shape):
+    return _call("put_along", x, _array(places), axis, tuple(shape))
+
+
+def _array(places):
+    """Places as an array: a saved result comes as a Tensor."""
+    return getattr(places, "_array", places)
+
+
 def sum_to(grad, shape):
     shape = tuple(shape)
     extra = grad.ndim - len(shape)

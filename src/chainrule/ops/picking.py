@@ -1,0 +1,25 @@
+"""Elements picked along a dimension by places that all differ: what the derivatives of max, sort, topk, median … are."""
+
+
+from ..core import vocabulary
+from ..core.declare import Array, op
+
+__all__ = ["pick_along", "put_along"]
+
+
+@op(method=False, namespace=None, frees=("places",))
+def pick_along(self: Array, places, axis: int):
+    """The elements at `places`, an integer array with the dimensions of self, along an axis."""
+    return vocabulary.pick_along(self, places, axis)
+
+
+@op(method=False, namespace=None, frees=("places",))
+def put_along(self: Array, places, axis: int, shape):
+    """Zeros of `shape` with the elements of self at `places`, no two of them the same, along an axis."""
+    return vocabulary.put_along(self, places, axis, shape)
+
+
+pick_along.derivative(of="self")(
+    lambda xp, grad, self_shape, places, axis: xp.put_along(grad, places, axis, self_shape)
+)
+put_along.derivative(of="self")(lambda xp, grad, places, axis: xp.pick_along(grad, places, axis))
