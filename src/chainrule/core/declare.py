@@ -81,13 +81,13 @@ class Formula:
 
     __slots__ = ("function", "names", "of", "joint", "wants_all")
 
-    def __init__(self, function, of):
+    def __init__(self, function, of, names=None):
         parameters = parameter_names(function)
         self.function = function
         self.of = of
         self.joint = isinstance(of, tuple)
         self.wants_all = parameters[1] == "grads"
-        self.names = tuple(parameters[2:])
+        self.names = parameters[2:] if names is None else tuple(names)
 
 
 _MISSING = object()
@@ -228,11 +228,14 @@ class Op:
 
     # --- derivatives ---
 
-    def derivative(self, of):
-        """Decorator: the vjp with respect to the input `of`, or, for a tuple of names, a tuple of vjps at once."""
+    def derivative(self, of, names=None):
+        """Decorator: the vjp with respect to the input `of`, or, for a tuple of names, a tuple of vjps at once.
+
+        `names`: what the parameters after `grad` stand for, where a formula serves several operations.
+        """
 
         def add(function):
-            self.add_formula(Formula(function, of))
+            self.add_formula(Formula(function, of, names))
             return function
 
         return add

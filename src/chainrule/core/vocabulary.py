@@ -268,6 +268,16 @@ def put_along(x, places, axis, shape):
     return out
 
 
+def add_along(x, places, axis, shape):
+    """Zeros of `shape` with the elements of x added at integer `places` along an axis."""
+    if not shape:
+        return x
+    out = np.zeros(shape, x.dtype)
+    index = np.ogrid[tuple(slice(n) for n in places.shape)]
+    np.add.at(out, (*index[:axis], places, *index[axis + 1 :]), x)
+    return out
+
+
 def any_zero(x) -> bool:
     """Whether an element is 0."""
     return not x.all()

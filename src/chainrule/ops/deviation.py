@@ -119,7 +119,7 @@ def _function(operation, doc: str):
             correction = 1 if dim is not MISSING else None
         where = None if dim is MISSING else dim
         _warn(name, input, where, correction)
-        result = operation.single(input, where, correction, keepdim)
+        result = operation.general(input, where, correction, keepdim)
         if out is None:
             return result
         if name.endswith("_mean"):

@@ -123,6 +123,10 @@ def put_along(x, places, axis, shape):
     return _call("put_along", x, _array(places), axis, tuple(shape))
 
 
+def add_along(x, places, axis, shape):
+    return _call("add_along", x, _array(places), axis, tuple(shape))
+
+
 def _array(places):
     """Places as an array: a saved result comes as a Tensor."""
     return getattr(places, "_array", places)

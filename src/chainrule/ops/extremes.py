@@ -76,8 +76,7 @@ def along_dimension(name: str, kernel, *, node: str):
     operation = op(kernel, name=f"{name}_along", node=node, nondifferentiable_outputs=(1,), method=False, namespace=None)
 
     @operation.derivative(of="self")
-    def _(xp, grads, self_shape, dim, keepdim, result1):
-        grad, _ = grads
+    def _(xp, grad, self_shape, dim, keepdim, result1):
         axis = dim % len(self_shape) if self_shape else 0
         if not keepdim and self_shape:
             grad, result1 = xp.expand_dims(grad, axis), xp.expand_dims(result1, axis)
@@ -140,7 +139,7 @@ def _extreme(name: str, whole, along, pairwise, what: str):
         if not is_dim(dim):
             raise combination_error(name, (dim,), {})
         expect_bool(name, keepdim)
-        return named_results(name, kind, along.single(input, dim, keepdim), out, (input,))
+        return named_results(name, kind, along.general(input, dim, keepdim), out, (input,))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
@@ -228,7 +227,7 @@ def aminmax(input, *, dim=None, keepdim=False, axis=None, out=None):
     dim = axis if dim is None else dim
     if dim is not None and not is_dim(dim):
         raise TypeError(f"aminmax(): argument 'dim' must be int, not {argument_type_name(dim)}")
-    return named_results("aminmax", AMINMAX, aminmax_op.single(input, dim, keepdim), out, (input,))
+    return named_results("aminmax", AMINMAX, aminmax_op.general(input, dim, keepdim), out, (input,))
 
 
 aminmax_op.function = aminmax

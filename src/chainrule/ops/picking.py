@@ -23,3 +23,12 @@ pick_along.derivative(of="self")(
     lambda xp, grad, self_shape, places, axis: xp.put_along(grad, places, axis, self_shape)
 )
 put_along.derivative(of="self")(lambda xp, grad, places, axis: xp.pick_along(grad, places, axis))
+
+
+@op(method=False, namespace=None, frees=("places",))
+def add_along(self: Array, places, axis: int, shape):
+    """Zeros of `shape` with the elements of self added at `places` along an axis."""
+    return vocabulary.add_along(self, places, axis, shape)
+
+
+add_along.derivative(of="self")(lambda xp, grad, places, axis: xp.pick_along(grad, places, axis))
