@@ -109,7 +109,7 @@ class FunctionCtx(Node):
     def vjp(self, grad):
         return self.run([grad], None)
 
-    def run(self, grads, xp) -> list:
+    def run(self, grads, xp, live=None) -> list:
         specs = self.spec if type(self.spec) is tuple else (self.spec,)
         given = [self._incoming(g, s) for g, s in zip(grads, specs)]
         backward = self.function._backward_function()
@@ -400,7 +400,7 @@ class Error(Node):
     def vjp(self, grad):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
-    def run(self, grads, xp):
+    def run(self, grads, xp, live=None):
         return self.vjp(grads[0])
 
 

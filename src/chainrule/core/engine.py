@@ -239,14 +239,10 @@ class Pass:
                 return self.evaluate_once(node, several)
 
     def evaluate_once(self, node, several):
-        edges = node.edges
-        if self.needed is not None and not all(e is None or self.wanted(e) for e in edges):
-            # What nobody asked for is not computed: the node sees only the edges on a path to a target.
-            node.edges = tuple(e if e is not None and self.wanted(e) else None for e in edges)
-        try:
-            return node.run(several, differentiable if self.graph else None)
-        finally:
-            node.edges = edges
+        live = None
+        if self.needed is not None:  # what nobody asked for is not computed
+            live = [e is not None and self.wanted(e) for e in node.edges]
+        return node.run(several, differentiable if self.graph else None, live)
 
     def wanted(self, edge) -> bool:
         if type(edge) is AccumulateGrad:

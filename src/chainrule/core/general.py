@@ -586,9 +586,11 @@ def write_out(out, array) -> None:
 # --- the backward step ---
 
 
-def backward(node, grads, xp) -> list:
-    """The gradients of a node's inputs, one per edge, in the array world `xp` (None: raw arrays)."""
+def backward(node, grads, xp, live=None) -> list:
+    """The gradients of a node's inputs, one per edge, in the array world `xp` (None: raw arrays); see Node.run."""
     op, edges = node.op, node.edges
+    if live is not None:
+        edges = tuple([e if wanted else None for e, wanted in zip(edges, live)])
     if all(g is None for g in grads):
         return [None] * len(edges)
     raw = xp is None

@@ -147,7 +147,7 @@ class CopySlices(Node):
         finally:
             state.grad_enabled = before
 
-    def run(self, grads, xp):
+    def run(self, grads, xp, live=None):
         if xp is None:
             return list(self.vjp(grads[0]))
         if grads[0] is None:
@@ -159,7 +159,7 @@ class CopySlices(Node):
         extra = self.inner.extras()
         extra.owner = self
         try:
-            inner = self.inner.run([part.clone()], xp)
+            inner = self.inner.run([part.clone()], xp, live)
         finally:
             extra.owner = None
         if inner[0] is None:

@@ -100,8 +100,9 @@ class Node:
         """The gradients of the inputs from the gradient of the only output, as raw arrays."""
         raise NotImplementedError
 
-    def run(self, grads, xp):
-        """The gradients of the inputs from a list with one gradient per output, in the array world `xp`."""
+    def run(self, grads, xp, live=None):
+        """The gradients of the inputs from a list with one gradient per output, in the array world `xp`; where `live`
+        is given only of the inputs for which it is true."""
         raise NotImplementedError
 
     def release(self) -> None:

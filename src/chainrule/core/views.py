@@ -28,7 +28,7 @@ class _Nowhere(Node):
     def vjp(self, grad):
         return ()
 
-    def run(self, grads, xp):
+    def run(self, grads, xp, live=None):
         return []
 
 
