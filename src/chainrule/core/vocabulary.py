@@ -425,6 +425,16 @@ def digamma(x):
     return OPS["digamma"].kernel(x)
 
 
+def sigmoid(x):
+    """1 / (1 + exp(−x))."""
+    return OPS["sigmoid"].kernel(x)
+
+
+def softmax(x, axis):
+    """exp(x) divided by its sum along an axis."""
+    return OPS["softmax"].kernel(x, axis)
+
+
 def erf(x):
     """The error function."""
     return OPS["erf"].kernel(x)

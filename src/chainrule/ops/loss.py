@@ -1,1 +1,422 @@
-"""(being written)"""
+"""Losses that compare two tensors element by element; how losses are reduced.
+
+Each takes `reduction`: "none", "mean" (over all elements) or "sum". https://docs.pytorch.org/docs/stable/nn.functional.html#loss-functions
+"""
+
+import math
+import warnings
+
+import numpy as np
+
+from ..core.declare import Array, op
+from ..core.dtype import argument_type_name
+from ..core.registry import FUNCTIONS, publish
+from ..core.tensor import Tensor
+from .precision import HALF
+from .reduction import total
+from .refusal import not_implemented
+
+__all__ = ["reduced", "reduction_of", "share_of", "apply_reduction"]
+
+# --- reductions ---
+
+
+def reduction_of(reduction, size_average=None, reduce=None) -> str:
+    """The reduction that the arguments ask for; the two old ones win, with a warning."""
+    if size_average is not None or reduce is not None:
+        mean = True if size_average is None else size_average
+        reduction = "none" if reduce is False else "mean" if mean else "sum"
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+            stacklevel=3,
+        )
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return reduction
+
+
+def reduced(values, reduction: str):
+    """The losses of all elements, or their mean or sum."""
+    if reduction == "none":
+        return values
+    if reduction == "sum":
+        return np.asarray(total(values))
+    if values.dtype is HALF:
+        return np.asarray((np.add.reduce(values, axis=None, dtype=np.float32) / max(values.size, 1)).astype(HALF))
+    return np.asarray(total(values) / values.size) if values.size else np.full((), np.nan, values.dtype)
+
+
+def share_of(grad, reduction: str, x, *others):
+    """The part of a loss's gradient that each element gets."""
+    if reduction != "mean":
+        return grad
+    shape = np.broadcast_shapes(tuple(x.shape), *[tuple(o.shape) for o in others])
+    return grad / (math.prod(shape) or math.nan)
+
+
+def apply_reduction(losses, reduction: str):
+    """The reduction of a Tensor of losses."""
+    return losses if reduction == "none" else losses.mean() if reduction == "mean" else losses.sum()
+
+
+def expect_tensors(name: str, **tensors) -> None:
+    for position, (argument, value) in enumerate(tensors.items()):
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"{name}(): argument '{argument}' (position {position + 1}) must be Tensor, not {argument_type_name(value)}"
+            )
+
+
+def warn_of_sizes(input, target) -> None:
+    if target.size() != input.size():
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely "
+            "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            stacklevel=3,
+        )
+
+
+# --- distances ---
+
+
+def _distance(name: str, kernel_name: str, losses, slope, extra: str = ""):
+    """The operation and formulas of a loss of self − target; `slope(xp, difference, parameter)` is its derivative."""
+
+    def kernel(self: Array, target: Array, reduction: str):
+        if self.dtype.kind not in "fc":
+            raise not_implemented(kernel_name, self)
+        return losses(self, target, reduction, None)
+
+    def kernel_with(self: Array, target: Array, reduction: str, parameter):
+        if self.dtype.kind not in "f":
+            raise not_implemented(kernel_name, self)
+        return losses(self, target, reduction, parameter)
+
+    operation = op(kernel_with if extra else kernel, name=name, promote=("self", "target"), method=False, namespace=None)
+    operation.numbers = ()
+    names = ("self", "target", "reduction", "parameter") if extra else ("self", "target", "reduction")
+    for of, sign in (("self", 1), ("target", -1)):
+
+        def formula(xp, grad, self, target, reduction, parameter=None, sign=sign):
+            return share_of(grad, reduction, self, target) * xp.conj(slope(xp, self - target, parameter)) * sign
+
+        operation.derivative(of=of, names=names)(formula)
+    return operation
+
+
+def _squares(self, target, reduction, _):
+    off = self - target
+    if reduction != "none" and off.dtype.kind == "f" and off.dtype is not HALF and off.size:
+        flat = off.reshape(-1)
+        sum_ = np.dot(flat, flat)
+        return np.asarray(sum_ / flat.size if reduction == "mean" else sum_)
+    return reduced(off * off, reduction)
+
+
+mse_op = _distance("mse_loss", "mse_cpu", _squares, lambda xp, off, _: 2 * off)
+
+
+def _huber(self, target, reduction, delta):
+    off = np.abs(self - target)
+    return reduced(np.where(off < delta, 0.5 * off * off, delta * (off - 0.5 * delta)), reduction)
+
+
+huber_op = _distance(
+    "huber_loss", "huber_cpu", _huber,
+    lambda xp, off, delta: xp.where(xp.abs(off) < delta, off, xp.sgn(off) * delta), "delta",
+)  # fmt: skip
+
+
+def _smooth_l1(self, target, reduction, beta):
+    off = np.abs(self - target)
+    return reduced(np.where(off < beta, 0.5 * off * off / beta, off - 0.5 * beta), reduction)
+
+
+smooth_l1_op = _distance(
+    "smooth_l1_loss", "smooth_l1_cpu", _smooth_l1,
+    lambda xp, off, beta: xp.where(xp.abs(off) < beta, off / beta, xp.sgn(off)), "beta",
+)  # fmt: skip
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """The squares of input − target, weighted by `weight` where that is given."""
+    warn_of_sizes(input, target)
+    if size_average is not None or reduce is not None or reduction != "mean":
+        reduction = reduction_of(reduction, size_average, reduce)
+    if weight is None:
+        return mse_op.single(input, target, reduction)
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+    losses = (input - target) ** 2 * weight
+    return losses.sum() / weight.sum() if reduction == "mean" else apply_reduction(losses, reduction)
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """The absolute values of input − target, weighted by `weight` where that is given."""
+    warn_of_sizes(input, target)
+    reduction = reduction_of(reduction, size_average, reduce)
+    losses = (input - target).abs()
+    if weight is None:
+        return apply_reduction(losses, reduction)
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+    losses = losses * weight
+    return losses.sum() / weight.sum() if reduction == "mean" else apply_reduction(losses, reduction)
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    """Half the square of input − target, over beta, where that is below beta, and the distance less beta / 2 elsewhere."""
+    warn_of_sizes(input, target)
+    reduction = reduction_of(reduction, size_average, reduce)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    if beta == 0:
+        return apply_reduction((input - target).abs(), reduction)
+    return smooth_l1_op.single(input, target, reduction, beta)
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    """Half the square of input − target below delta, delta times (the distance less delta / 2) elsewhere."""
+    warn_of_sizes(input, target)
+    reduction = reduction_of(reduction)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if weight is None:
+        return huber_op.single(input, target, reduction, delta)
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+    losses = huber_op.single(input, target, "none", delta) * weight
+    return losses.sum() / weight.sum() if reduction == "mean" else apply_reduction(losses, reduction)
+
+
+@op(name="soft_margin_loss", promote=("self", "target"), method=False, namespace=None)
+def soft_margin_op(self: Array, target: Array, reduction: str):
+    return reduced(np.logaddexp(np.zeros((), self.dtype), -target * self), reduction)
+
+
+soft_margin_op.numbers = ()
+
+
+def _soft_margin_slope(xp, grad, self, target, reduction):
+    return share_of(grad, reduction, self, target) * -xp.sigmoid(-target * self)
+
+
+soft_margin_op.derivative(of="self")(
+    lambda xp, grad, self, target, reduction: _soft_margin_slope(xp, grad, self, target, reduction) * target
+)
+soft_margin_op.derivative(of="target")(
+    lambda xp, grad, self, target, reduction: _soft_margin_slope(xp, grad, self, target, reduction) * self
+)
+
+
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """log(1 + exp(−target · input)), for targets 1 and −1."""
+    return soft_margin_op.single(input, target, reduction_of(reduction, size_average, reduce))
+
+
+# --- binary cross entropy ---
+
+EPSILON = 1e-12
+LOWEST = -100.0
+
+
+@op(name="binary_cross_entropy", method=False, namespace=None)
+def bce_op(self: Array, target: Array, weight: Array | None, reduction: str):
+    for name, a in (("input", self), ("target", target)):
+        if a.size and not (np.minimum.reduce(a, axis=None) >= 0 and np.maximum.reduce(a, axis=None) <= 1):
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+    with np.errstate(divide="ignore"):
+        low, high = np.maximum(np.log(self), LOWEST), np.maximum(np.log1p(-self), LOWEST)
+    losses = (target - 1) * high - target * low
+    return reduced(losses if weight is None else losses * weight, reduction)
+
+
+@bce_op.derivative(of="self")
+def _(xp, grad, self, target, weight, reduction):
+    spread = (1 - self) * self
+    small = spread < EPSILON
+    slope = (self - target) / xp.where(small, xp.ones_like(spread) * EPSILON, spread)
+    if weight is not None:
+        slope = slope * weight
+    return share_of(grad, reduction, self) * slope
+
+
+@bce_op.derivative(of="target")
+def _(xp, grad, self, target, weight, reduction):
+    slope = _bounded_log(xp, 1 - self) - _bounded_log(xp, self)
+    if weight is not None:
+        slope = slope * weight
+    return share_of(grad, reduction, self) * slope
+
+
+def _bounded_log(xp, x):
+    low = x < math.exp(LOWEST)
+    return xp.where(low, xp.ones_like(x) * LOWEST, xp.log(xp.where(low, xp.ones_like(x), x)))
+
+
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """−(target · log(input) + (1 − target) · log(1 − input)) for probabilities; no logarithm counts as less than −100."""
+    reduction = reduction_of(reduction, size_average, reduce)
+    if target.size() != input.size():
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
+            "Please ensure they have the same size."
+        )
+    if input._spec.dtype is not target._spec.dtype:
+        raise RuntimeError(
+            f"Found dtype {target._spec.dtype.scalar_name} but expected {input._spec.dtype.scalar_name}"
+        )
+    if not input._spec.inexact:
+        raise not_implemented("binary_cross_entropy", input._array)
+    return bce_op.single(input, target, weight, reduction)
+
+
+def softplus_of_minus(a):
+    """log(1 + exp(−a)) without overflow."""
+    return np.log1p(np.exp(-np.abs(a))) + np.maximum(-a, 0)
+
+
+@op(name="binary_cross_entropy_with_logits", promote=("self", "target", "weight", "pos_weight"), method=False,
+    namespace=None)  # fmt: skip
+def bce_logits_op(self: Array, target: Array, weight: Array | None, pos_weight: Array | None, reduction: str):
+    tail = softplus_of_minus(self)
+    if pos_weight is not None:
+        tail = tail * ((pos_weight - 1) * target + 1)
+    losses = (1 - target) * self + tail
+    return reduced(losses if weight is None else losses * weight, reduction)
+
+
+bce_logits_op.numbers = ()
+
+
+@bce_logits_op.derivative(of="self")
+def _(xp, grad, self, target, weight, pos_weight, reduction):
+    p = xp.sigmoid(self)
+    if pos_weight is None:
+        slope = p - target
+    else:
+        positive = pos_weight * target
+        slope = (positive + 1 - target) * p - positive
+    if weight is not None:
+        slope = slope * weight
+    return share_of(grad, reduction, self) * slope
+
+
+@bce_logits_op.derivative(of="target")
+def _(xp, grad, self, weight, pos_weight, reduction):
+    slope = -self
+    if pos_weight is not None:
+        slope = _log_sigmoid(xp, -self) - pos_weight * _log_sigmoid(xp, self)
+    if weight is not None:
+        slope = slope * weight
+    return share_of(grad, reduction, self) * slope
+
+
+def _log_sigmoid(xp, x):
+    """−log(1 + exp(−x))."""
+    return -xp.logaddexp(xp.zeros_like(x), -x)
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
+                                     pos_weight=None):  # fmt: skip
+    """Binary cross entropy of sigmoid(input), without overflow; `pos_weight` weighs the positive part of the targets."""
+    reduction = reduction_of(reduction, size_average, reduce)
+    if target.size() != input.size():
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    return bce_logits_op.general(input, target, weight, pos_weight, reduction)
+
+
+# --- divergences and likelihoods made of other operations ---
+
+
+def _kl(input, target, log_target: bool):
+    if log_target:
+        return target.exp() * (target - input)
+    return FUNCTIONS["torch"]["xlogy"](target, target) - target * input
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    """target · (log(target) − input): `input` is a logarithm, with `log_target` so is `target`."""
+    batchmean = reduction == "batchmean"
+    if size_average is not None or reduce is not None:
+        reduction = reduction_of(reduction, size_average, reduce)
+    elif reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only "
+            "by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as "
+            "'batchmean' in the next major release.",
+            stacklevel=2,
+        )
+    losses = _kl(input, target, log_target)
+    if batchmean:
+        losses = losses.sum()
+        return losses / input.size()[0] if input.dim() else losses
+    return apply_reduction(losses, reduction_of(reduction))
+
+
+_NUMBERED = ("none", "mean", "sum")
+
+
+def _kl_by_number(input, target, reduction=1, *, log_target=False):
+    """kl_div with the reduction as a number (0 none, 1 mean, 2 sum); of the number 1 torch.kl_div takes none."""
+    return _kl(input, target, log_target) if reduction in (0, 1) else _kl(input, target, log_target).sum()
+
+
+def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
+                     reduction="mean"):  # fmt: skip
+    """exp(input) − target · input, or input − target · log(input + eps); with `full` Stirling's approximation is added."""
+    reduction = reduction_of(reduction, size_average, reduce)
+    return _poisson(input, target, log_input, full, eps, reduction)
+
+
+def _poisson(input, target, log_input, full, eps, reduction):
+    losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        losses = losses + stirling.masked_fill(target <= 1, 0)
+    return apply_reduction(losses, reduction)
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    """(log(var) + (input − target)² / var) / 2, with var at least eps; with `full` the constant is added."""
+    if isinstance(var, float):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = var * FUNCTIONS["torch"]["ones_like"](input)
+    elif (var < 0).any():
+        raise ValueError("var has negative entry/entries")
+    if var.size() != input.size():
+        if input.size()[:-1] == var.size():
+            var = var.unsqueeze(-1)
+        elif input.size()[:-1] != var.size()[:-1] or var.size(-1) != 1:
+            raise ValueError("var is of incorrect size")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not valid")
+    held = var.detach().clone().clamp_(min=eps)
+    var = var + (held - var.detach())
+    losses = 0.5 * (var.log() + (input - target) ** 2 / var)
+    if full:
+        losses = losses + 0.5 * math.log(2 * math.pi)
+    return apply_reduction(losses, reduction)
+
+
+for _function in (mse_loss, l1_loss, smooth_l1_loss, huber_loss, soft_margin_loss, binary_cross_entropy,
+                  binary_cross_entropy_with_logits, kl_div, poisson_nll_loss, gaussian_nll_loss):  # fmt: skip
+    publish("nn.functional", _function.__name__, _function)
+for _operation, _function in ((mse_op, mse_loss), (huber_op, huber_loss), (smooth_l1_op, smooth_l1_loss),
+                              (soft_margin_op, soft_margin_loss), (bce_op, binary_cross_entropy),
+                              (bce_logits_op, binary_cross_entropy_with_logits)):  # fmt: skip
+    _operation.function = _function
+publish("torch", "kl_div", _kl_by_number)
+publish(
+    "torch", "poisson_nll_loss",
+    lambda input, target, log_input, full, eps, reduction: _poisson(
+        input, target, log_input, full, eps, _NUMBERED[reduction]
+    ),
+)  # fmt: skip
+publish(
+    "torch", "binary_cross_entropy_with_logits",
+    lambda input, target, weight=None, pos_weight=None, reduction=1: binary_cross_entropy_with_logits(
+        input, target, weight, None, None, _NUMBERED[reduction], pos_weight
+    ),
+)  # fmt: skip
