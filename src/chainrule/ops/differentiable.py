@@ -103,6 +103,10 @@ def ones_like(x):
     return wrap(np.ones(x._spec.shape, x._spec.array_dtype))
 
 
+def constant(x):
+    return wrap(x)
+
+
 def is_complex(x) -> bool:
     return x._spec.dtype.is_complex
 

@@ -77,10 +77,10 @@ def _shares(xp, grad, shape, targets: Targets, reduction: str):
     if reduction == "none":
         grad = xp.expand_dims(grad, _axis(shape))
     elif reduction == "mean":
-        grad = grad / (targets.total or math.nan)
+        grad = grad / targets.total if targets.total else grad * 0
     if targets.weights is None:
         return xp.broadcast_to(grad, targets.places.shape)
-    return grad * targets.weights
+    return grad * xp.constant(targets.weights)
 
 
 def _axis(shape) -> int:

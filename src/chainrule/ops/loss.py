@@ -400,6 +400,17 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     return apply_reduction(losses, reduction)
 
 
+def _poisson_by_number(input, target, log_input, full, eps, reduction):
+    """poisson_nll_loss with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    return _poisson(input, target, log_input, full, eps, _NUMBERED[reduction])
+
+
+def _bce_by_number(input, target, weight=None, pos_weight=None, reduction=1):
+    """binary_cross_entropy_with_logits with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    reduction = _NUMBERED[reduction]
+    return binary_cross_entropy_with_logits(input, target, weight, None, None, reduction, pos_weight)
+
+
 for _function in (mse_loss, l1_loss, smooth_l1_loss, huber_loss, soft_margin_loss, binary_cross_entropy,
                   binary_cross_entropy_with_logits, kl_div, poisson_nll_loss, gaussian_nll_loss):  # fmt: skip
     publish("nn.functional", _function.__name__, _function)
@@ -408,15 +419,5 @@ for _operation, _function in ((mse_op, mse_loss), (huber_op, huber_loss), (smoot
                               (bce_logits_op, binary_cross_entropy_with_logits)):  # fmt: skip
     _operation.function = _function
 publish("torch", "kl_div", _kl_by_number)
-publish(
-    "torch", "poisson_nll_loss",
-    lambda input, target, log_input, full, eps, reduction: _poisson(
-        input, target, log_input, full, eps, _NUMBERED[reduction]
-    ),
-)  # fmt: skip
-publish(
-    "torch", "binary_cross_entropy_with_logits",
-    lambda input, target, weight=None, pos_weight=None, reduction=1: binary_cross_entropy_with_logits(
-        input, target, weight, None, None, _NUMBERED[reduction], pos_weight
-    ),
-)  # fmt: skip
+publish("torch", "poisson_nll_loss", _poisson_by_number)
+publish("torch", "binary_cross_entropy_with_logits", _bce_by_number)

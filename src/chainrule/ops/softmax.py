@@ -98,13 +98,16 @@ def _published(operation, doc: str):
             dim = 0 if input._spec.ndim in (0, 1, 3) else 1
         return function(input, dim, dtype)
 
-    for made in (function, functional):
+    def special(input, dim, *, dtype=None):
+        return function(input, dim, dtype)
+
+    for made in (function, functional, special):
         made.__name__ = made.__qualname__ = name
         made.__doc__ = doc
     operation.function = function
     put_method(name, function)
     publish("torch", name, function)
-    publish("special", name, lambda input, dim, *, dtype=None: function(input, dim, dtype))
+    publish("special", name, special)
     publish("nn.functional", name, functional)
     return function
 
