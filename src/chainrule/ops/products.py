@@ -22,6 +22,8 @@ def multiply(a, b):
     """a @ b of NumPy for arrays of one dtype, in PyTorch's precision."""
     if a.dtype is HALF:
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(HALF)
+    if a.ndim <= 2 and b.ndim <= 2:
+        return a.dot(b)  # the same product of BLAS, in half the time where it is small
     return np.matmul(a, b)
 
 

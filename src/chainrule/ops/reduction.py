@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 
+from ..core.call_whole import make_whole, make_whole_vjp
 from ..core.declare import Array, op, put_method
 from ..core.dtype import FLOATING, argument_type_name, dtype
 from ..core.general import refuse_out_gradient, write_out
@@ -99,12 +100,14 @@ def into(name: str, out, inputs, result):
 
 ROW = 1024
 _ONES: dict = {}
+small_total = np.vdot.__wrapped__ if hasattr(np.vdot, "__wrapped__") else np.vdot
 
 
-def ones_row(dtype_) -> np.ndarray:
-    row = _ONES.get(dtype_)
+def ones(size: int, dtype_) -> np.ndarray:
+    """A kept row of ones, of at most ROW elements."""
+    row = _ONES.get((size, dtype_))
     if row is None:
-        row = _ONES[dtype_] = np.ones(ROW, dtype_)
+        row = _ONES[size, dtype_] = np.ones(size, dtype_)
     return row
 
 
@@ -114,11 +117,13 @@ def total(a):
     if kind in "fc":
         if a.dtype is HALF:
             return np.add.reduce(a, axis=None, dtype=np.float32).astype(HALF)
+        if a.size <= ROW and kind == "f":  # for so few a product with ones takes half the time of a sum
+            return small_total(a, ones(a.size, a.dtype))
         if a.size > 16 * ROW and kind == "f" and a.flags.c_contiguous:
             # Rows of ones through BLAS: several times faster than NumPy's own sum, and as exact (short sums of sums).
             flat = a.reshape(-1)
             rows = flat.size // ROW
-            sums = flat[: rows * ROW].reshape(rows, ROW) @ ones_row(a.dtype)
+            sums = flat[: rows * ROW].reshape(rows, ROW) @ ones(ROW, a.dtype)
             return np.add.reduce(sums) + np.add.reduce(flat[rows * ROW :])
         return np.add.reduce(a, axis=None)
     return np.add.reduce(a, axis=None, dtype=np.int64)
@@ -135,7 +140,7 @@ def sum_over(a, axes, keepdims=False):
         return total(a)
     if kind == "f" and a.size > ROW:
         if axes == (a.ndim - 1,) and 8 < a.shape[-1] <= ROW and a.flags.c_contiguous:
-            out = a @ ones_row(a.dtype)[: a.shape[-1]]
+            out = a @ ones(a.shape[-1], a.dtype)
             return out[..., None] if keepdims else out
         if axes == (0,) and a.shape[0] > ROW and a.ndim > 1:
             # Adding row after row into one row loses digits; sums of blocks of rows keep them.
@@ -201,6 +206,11 @@ def _(xp, grad, self_shape):
     for size in self_shape:
         n *= size
     return xp.broadcast_to(grad / n if n else grad, self_shape)
+
+
+sum_whole, mean_whole = make_whole(sum_all, total), make_whole(mean_all, mean_all.kernel)
+for _operation in (sum_all, mean_all):
+    _operation.node_type.vjp = make_whole_vjp(_operation)
 
 
 @op(name="mean_dim", node="MeanBackward1", method=False, namespace=None)
@@ -317,15 +327,17 @@ all_ = _truth("all", np.logical_and, "Whether no element is zero: of all, or alo
 # --- the functions ---
 
 
-def reduction_function(name: str, whole, part, doc: str, *, several_dims: bool = True, check=None):
+def reduction_function(name: str, whole, part, doc: str, *, several_dims: bool = True, check=None, fast=None):
     """The public function `name(input, dim=…, keepdim=False, *, dtype=None, out=None)` over two operations: of all elements,
-    and of some dimensions (`several_dims`: a tuple of them too; None and () then mean all)."""
+    and of some dimensions (`several_dims`: a tuple of them too; None and () then mean all). `fast` is the caller of the
+    first with nothing but a floating or complex tensor."""
     whole_call = whole.single
+    fast = fast or (lambda input: whole_call(input, None))
 
     def function(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, axis=MISSING, **wrong):
         if dim is MISSING and axis is MISSING and dtype is None and out is None and not wrong and keepdim is False:
             if input.__class__ is Tensor and input._spec.inexact:
-                return whole_call(input, None)
+                return fast(input)
         if wrong:
             _refuse_keywords(name, dim, wrong)
         expect_tensor(name, input)
@@ -364,9 +376,11 @@ def _check_mean(input, wanted) -> None:
 
 
 sum = reduction_function(
-    "sum", sum_all, sum_dim, "The sum of all elements, or along dimensions; integers and bools are summed as int64."
-)
-mean = reduction_function("mean", mean_all, mean_dim, "The mean of all elements, or along dimensions.", check=_check_mean)
+    "sum", sum_all, sum_dim, "The sum of all elements, or along dimensions; integers and bools are summed as int64.",
+    fast=sum_whole,
+)  # fmt: skip
+mean = reduction_function("mean", mean_all, mean_dim, "The mean of all elements, or along dimensions.", check=_check_mean,
+                          fast=mean_whole)  # fmt: skip
 prod = reduction_function(
     "prod", prod_all, prod_dim, "The product of all elements, or along one dimension; of integers in int64.",
     several_dims=False,
