@@ -1,13 +1,22 @@
 """The types of results with names: `values, indices = x.max(0)`, or `x.max(0).values`."""
 
 import operator
+from typing import Any
 
 __all__ = ["return_type"]
 
 
-def return_type(name: str, fields: str) -> type:
-    """A tuple type whose elements are also attributes, shown as torch.return_types.<name>."""
-    names = tuple(fields.split())
+def return_type(name: str, fields: str):
+    """A tuple type whose elements are also attributes, shown as torch.return_types.<name>.
+
+    `written` is the type, shown as <name>_out, of results that were written into tensors given as `out=`.
+    """
+    kind = _named_tuple(name, tuple(fields.split()))
+    kind.written = _named_tuple(f"{name}_out", tuple(fields.split()))
+    return kind
+
+
+def _named_tuple(name: str, names: tuple):
 
     def new(cls, elements):
         made = tuple.__new__(cls, elements)
@@ -28,4 +37,5 @@ def return_type(name: str, fields: str) -> type:
         "n_sequence_fields": len(names),
     }
     members.update({n: property(operator.itemgetter(i)) for i, n in enumerate(names)})
-    return type(name, (tuple,), members)
+    made: Any = type(name, (tuple,), members)
+    return made

@@ -115,7 +115,7 @@ def named_results(name: str, kind, results, out, inputs=()):
     refuse_out_gradient(name, inputs, out)
     for target, result in zip(out, results):
         write_out(target, result._array)
-    return kind(tuple(out))
+    return kind.written(tuple(out))
 
 
 def _extreme(name: str, whole, along, pairwise, what: str):

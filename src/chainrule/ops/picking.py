@@ -1,10 +1,19 @@
 """Elements picked along a dimension by places that all differ: what the derivatives of max, sort, topk, median … are."""
 
+import functools
 
 from ..core import vocabulary
 from ..core.declare import Array, op
+from ..core.saved import read_saved
 
-__all__ = ["pick_along", "put_along"]
+__all__ = ["pick_along", "put_along", "show_saved"]
+
+
+def show_saved(operation, **names: str) -> None:
+    """Let nodes show what they save under PyTorch's names: `result1="indices"` gives `_saved_indices`."""
+    for name, shown in names.items():
+        delattr(operation.node_type, "_saved_" + name)
+        setattr(operation.node_type, "_saved_" + shown, property(functools.partial(read_saved, name)))
 
 
 @op(method=False, namespace=None, frees=("places",))

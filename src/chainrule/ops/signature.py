@@ -16,7 +16,6 @@ from ..core.declare import put_method
 from ..core.dtype import INTEGER, argument_type_name, dtype
 from ..core.registry import publish
 from ..core.tensor import Tensor
-from .reduction import combination_error
 
 __all__ = ["public", "checked"]
 
@@ -176,6 +175,8 @@ def _named(name: str, kwargs: dict):
 
 def check(name: str, signatures, args: tuple, kwargs: dict) -> None:
     """TypeError in PyTorch's words where the arguments fit none of the signatures."""
+    if args and not signatures[0].parameters and len(signatures) == 1:
+        raise TypeError(f"Tensor.{name}() takes no arguments ({len(args)} given)")
     problem = ""
     for signature in signatures:
         problem = signature.problem(name, args, kwargs)
@@ -184,8 +185,15 @@ def check(name: str, signatures, args: tuple, kwargs: dict) -> None:
     count = len(args) + len(kwargs)
     likely = [s for s in signatures if s.least <= count <= len(s.parameters)]
     if len(signatures) > 1 and len(likely) != 1:
-        raise combination_error(name, args, kwargs)
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - got {_shown(args, kwargs)}, but expected one of:"
+        )
     raise TypeError(problem if len(signatures) == 1 else likely[0].problem(name, args, kwargs))
+
+
+def _shown(args: tuple, kwargs: dict) -> str:
+    shown = [argument_type_name(a) for a in args] + [f"{k}={argument_type_name(v)}" for k, v in sorted(kwargs.items())]
+    return f"({', '.join(shown)}{', ' if kwargs and not args else ''})"
 
 
 _BY_VALUE = (list, tuple, Tensor)  # among the arguments after the first, those whose type does not say all
