@@ -92,6 +92,7 @@ from .placing import (  # noqa: F401
     unfold_place,
 )
 from .registry import OPS
+from .windows import convolve, convolve_input_vjp, convolve_weight_vjp, fold_windows, unfold_windows  # noqa: F401
 
 ndarray = np.ndarray
 add = np.add
