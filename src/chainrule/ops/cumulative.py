@@ -1,17 +1,17 @@
-"""Running sums, products, logsumexp, maxima and minima along a dimension, and differences."""
+"""Running sums, products, logsumexp, maxima and minima along a dimension."""
 
 import numpy as np
 
 from ..core.declare import Array, op, put_method
 from ..core.dtype import FLOATING, argument_type_name
-from ..core.registry import FUNCTIONS, publish
+from ..core.registry import publish
 from ..core.return_types import return_type
 from ..core.tensor import wrap_dim
 from .extremes import named_results
 from .precision import HALF
 from .reduction import cast, expect_tensor, into, is_dim
 
-__all__ = ["cumsum", "cumprod", "logcumsumexp", "cummax", "cummin", "diff"]
+__all__ = ["cumsum", "cumprod", "logcumsumexp", "cummax", "cummin"]
 
 
 def running(ufunc, a, axis: int):
@@ -213,7 +213,9 @@ def _declare_extreme(name: str, ufunc, reaches):
         return named_results(name, kind, operation.general(input, dim), out, (input,))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"The running {'maximum' if name == 'cummax' else 'minimum'} along a dimension, as (values, indices)."
+    function.__doc__ = (
+        f"The running {'maximum' if name == 'cummax' else 'minimum'} along a dimension, as (values, indices)."
+    )
     operation.function = function
     publish("torch", name, function)
     put_method(name, function)
@@ -226,32 +228,3 @@ def _equals(a, extreme):
 
 cummax = _declare_extreme("cummax", np.maximum, _equals)
 cummin = _declare_extreme("cummin", np.minimum, _equals)
-
-# --- differences ---
-
-
-def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
-    """The n-th differences of neighbours along a dimension, with what is to stand before and behind."""
-    expect_tensor("diff", input)
-    if input._spec.ndim == 0:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
-    axis = wrap_dim(dim, input._spec.ndim)
-    parts = [p for p in (prepend, input, append) if p is not None]
-    if len(parts) > 1:
-        for p in parts:
-            if p._spec.ndim != input._spec.ndim:
-                raise RuntimeError("diff expects prepend or append to be the same dimension as input")
-        input = FUNCTIONS["torch"]["cat"](parts, axis)
-    for _ in range(min(n, input._spec.shape[axis])):
-        length = input._spec.shape[axis] - 1
-        late, early = input.narrow(axis, 1, length), input.narrow(axis, 0, length)
-        input = late.logical_xor(early) if str(input.dtype) == "torch.bool" else late - early
-    if n == 0:
-        input = input.clone()
-    return input if out is None else into("diff", out, (input,), input)
-
-
-publish("torch", "diff", diff)
-put_method("diff", diff)

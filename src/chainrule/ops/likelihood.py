@@ -14,6 +14,7 @@ from ..core.registry import publish
 from ..core.tensor import Tensor
 from .loss import reduction_of
 from .precision import HALF
+from .scaling import divide, scale
 from .softmax import exponentials, log_softmax
 
 __all__ = ["nll_loss", "cross_entropy"]
@@ -189,26 +190,12 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     if label_smoothing:
         return _smoothed(input, target, weight, ignore_index, reduction, label_smoothing)
     if not dtype.is_floating_point or dtype.itemsize == 2:  # refused there, or rounded in between
-        return nll_loss(log_softmax(input, _axis(input._spec.shape)), target, weight, None, ignore_index, None, reduction)
+        return nll_loss(
+            log_softmax(input, _axis(input._spec.shape)), target, weight, None, ignore_index, None, reduction
+        )
     check_sizes(input, target)
     operation = cross_entropy_op if input._spec.ndim < 3 else cross_entropy_2d_op
     return operation.single(input, targets_of(target, input, weight, ignore_index), reduction)
-
-
-@op(name="scale", node="MulBackward1", method=False, namespace=None)
-def scale(self: Array, factor):
-    return self * self.dtype.type(factor)
-
-
-scale.derivative(of="self")(lambda xp, grad, factor: grad * factor)
-
-
-@op(name="divide_by_number", node="DivBackward1", method=False, namespace=None)
-def divide(self: Array, number):
-    return self / self.dtype.type(number)
-
-
-divide.derivative(of="self")(lambda xp, grad, number: grad / number)
 
 
 def _smoothed(input, target, weight, ignore_index, reduction, smoothing: float):
@@ -230,7 +217,7 @@ def _smoothed(input, target, weight, ignore_index, reduction, smoothing: float):
         all_ = all_.sum() / (targets.total or math.nan)
     elif reduction == "sum":
         all_ = all_.sum()
-    return scale.single(right, 1 - smoothing) + scale.single(all_, smoothing / classes)
+    return scale(right, 1 - smoothing) + scale(all_, smoothing / classes)
 
 
 def _of_probabilities(input, target, weight, ignore_index, reduction, smoothing: float):
@@ -260,7 +247,7 @@ def _of_probabilities(input, target, weight, ignore_index, reduction, smoothing:
     if reduction == "sum":
         return -losses.sum()
     samples = input._spec.numel / classes if classes else math.nan
-    return divide.single(-losses.sum(), samples)
+    return divide(-losses.sum(), samples)
 
 
 publish("nn.functional", "nll_loss", nll_loss)

@@ -157,7 +157,7 @@ class Signature:
     def _unexpected(self, name: str, count: int, kwargs: dict) -> str:
         for key in kwargs:
             known = _RENAMED.get(key, key)
-            if key not in self.names and known not in self.names:
+            if key not in self.names and (known not in self.names or self.names.index(known) < count):
                 return f"{name}() got an unexpected keyword argument '{key}'"
             if self.names.index(key if key in self.names else known) < count:
                 return f"{name}() got multiple values for argument '{key}'"
