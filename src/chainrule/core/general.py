@@ -123,7 +123,7 @@ def promoted(op, operands: list, positions) -> tuple:
         o = operands[i]
         if isinstance(o, Tensor):
             a = o._array
-            arrays[i] = a if a.dtype is target else a.astype(target)
+            arrays[i] = a if a.dtype is target else vocabulary.astype(a, target)
         elif o is not None:
             arrays[i] = number_operand(o, compute)
     return arrays, result, compute
@@ -200,7 +200,7 @@ def promoted_many(op, tensors: list) -> list:
     if all(t._spec.dtype is tensors[0]._spec.dtype for t in tensors):
         return [t._array for t in tensors]
     result, _ = promotion(op, tensors)
-    return [t._array.astype(result.numpy, copy=False) for t in tensors]
+    return [vocabulary.astype(t._array, result.numpy) for t in tensors]
 
 
 # --- running and recording ---
@@ -420,12 +420,14 @@ def apply_inplace(op, values):
     operands = unwrap(op, values, inplace=True)
     target = operands[0]
     _must_be_tensor(op, target, "self", 0)
+    if target._counter is None:
+        check_writable(target)
+    edges = edges_inplace(op, operands)
+    if op.check is not None:
+        op.check(operands)
     check_writable(target, expanded=op.views)
     if op.promote:
         check_overlap(target, operands)
-    if op.check is not None:
-        op.check(operands)
-    edges = edges_inplace(op, operands)
     if op.views:
         return reshape_inplace(op, operands, edges)
     try:

@@ -65,7 +65,6 @@ from numpy import (  # noqa: F401
     concatenate,
     diagonal,
     expand_dims,
-    flip,
     matmul,
     moveaxis,
     ones_like,
@@ -194,6 +193,11 @@ def sum(x, axis=None, keepdims=False):
     return np.add.reduce(x, axis=axis, keepdims=keepdims)
 
 
+def flip(x, axis):
+    """x with the elements along an axis, or several, in reverse order."""
+    return np.ascontiguousarray(np.flip(x, axis))
+
+
 def cumsum(x, axis):
     return np.add.accumulate(x, axis=axis)
 
@@ -213,7 +217,9 @@ def amax(x, axis=None, keepdims=False):
 
 def astype(x, dtype):
     """The array in another dtype (NumPy's or chainrule's); itself where it has that dtype."""
-    return x.astype(getattr(dtype, "numpy", dtype), copy=False)
+    # An array broadcast along a dimension is laid out anew, in the order of its dimensions.
+    order = "C" if 0 in x.strides else "K"
+    return x.astype(getattr(dtype, "numpy", dtype), order, copy=False)
 
 
 def zeros(shape, like):
@@ -292,6 +298,13 @@ def any_zero(x) -> bool:
 def unfold(x, dim, size, step):
     """Windows of `size` elements of a dimension, `step` apart, along a new last dimension."""
     return OPS["unfold"].kernel(x, dim, size, step)
+
+
+def filled(x, shape):
+    """x broadcast to a shape, in memory of its own."""
+    out = np.empty(shape, x.dtype)
+    out[...] = x
+    return out
 
 
 def broadcast_to(x, shape):

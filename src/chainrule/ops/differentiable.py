@@ -75,6 +75,10 @@ def broadcast_to(x, shape):
     return _call("expand", x, shape)
 
 
+def filled(x, shape):
+    return _call("expand", x, shape)
+
+
 def transpose(x, axes=None):
     return _call("permute", x, tuple(reversed(range(x.ndim))) if axes is None else axes)
 

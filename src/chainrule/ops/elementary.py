@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from ..core import vocabulary
 from ..core.declare import Array, camel, composite, method, op, pointwise, put_method
 from ..core.registry import FUNCTIONS, publish
 from ..core.tensor import Tensor
@@ -272,7 +273,7 @@ def polygamma_array(n: int, a):
 
 @op(name="polygamma", method=False, namespace=None)
 def polygamma_op(n, self: Array):
-    return polygamma_array(n, self if self.dtype.kind == "f" else self.astype(np.float32))
+    return polygamma_array(n, self if self.dtype.kind == "f" else vocabulary.astype(self, np.float32))
 
 
 polygamma_op.derivative(of="self")(lambda xp, grad, n, self: grad * xp.polygamma(n + 1, self))
@@ -306,7 +307,7 @@ publish("special", "polygamma", polygamma)
 
 def _sigmoid(a, out=...):
     if a.dtype is HALF:
-        return _sigmoid(a.astype(np.float32)).astype(HALF)
+        return _sigmoid(vocabulary.astype(a, np.float32)).astype(HALF)
     out = np.exp(np.negative(a, out=...), out=...)
     np.add(out, 1, out=out)
     return np.reciprocal(out, out=out)
@@ -321,7 +322,7 @@ publish("special", "expit", sigmoid.function)
 def logit(self: Array, eps=None):
     """The inverse of the logistic function, log(x / (1 - x)), of x clamped to [eps, 1 - eps] where eps is given."""
     refuse("logit_cpu", "c", self)
-    a = self if self.dtype.kind == "f" else self.astype(np.float32)
+    a = self if self.dtype.kind == "f" else vocabulary.astype(self, np.float32)
     if eps is not None:
         a = np.minimum(np.maximum(a, a.dtype.type(eps)), a.dtype.type(1 - eps))
     return np.log(a / (1 - a))

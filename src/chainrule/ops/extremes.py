@@ -88,9 +88,9 @@ def along_dimension(name: str, kernel, *, node: str):
 
 def _declare_along(name: str, choose, node: str):
     def kernel(self: Array, dim: int, keepdim: bool = False):
+        axis = wrap_dim(dim, self.ndim)
         if self.dtype.kind == "c":
             raise RuntimeError(f"{name}(): does not support complex input")
-        axis = wrap_dim(dim, self.ndim)
         check_not_empty(name, self, axis)
         if not self.ndim:
             return self.copy(), np.zeros((), np.int64)

@@ -155,7 +155,7 @@ reciprocal = pointwise(
 
 def _rsqrt(a, out=...):
     if a.dtype is HALF:
-        return _rsqrt(a.astype(np.float32)).astype(HALF)
+        return _rsqrt(vocabulary.astype(a, np.float32)).astype(HALF)
     root = np.sqrt(a, out=...)
     return np.reciprocal(root, out=root)
 

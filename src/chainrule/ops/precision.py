@@ -4,6 +4,8 @@ import functools
 
 import numpy as np
 
+from ..core import vocabulary
+
 __all__ = ["HALF", "in_single"]
 
 HALF = np.dtype(np.float16)
@@ -16,7 +18,7 @@ def in_single(kernel):
     def call(*arguments, **options):
         if arguments[0].dtype is not HALF:
             return kernel(*arguments, **options)
-        wide = [a.astype(np.float32) if isinstance(a, np.ndarray) else a for a in arguments]
+        wide = [vocabulary.astype(a, np.float32) if isinstance(a, np.ndarray) else a for a in arguments]
         return kernel(*wide).astype(np.float16)
 
     return call

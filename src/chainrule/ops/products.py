@@ -74,6 +74,11 @@ def mv_op(self: Array, vec: Array):
         raise RuntimeError(
             f"size mismatch, got input ({self.shape[0]}), mat ({self.shape[0]}x{self.shape[1]}), vec ({vec.shape[0]})"
         )
+    if self.dtype is not vec.dtype:
+        matrix, vector = dtype_of(self.dtype).scalar_name, dtype_of(vec.dtype).scalar_name
+        raise RuntimeError(
+            f"addmv input tensors must have the same dtype, but got {vector}, {matrix}, and {vector}"
+        )
     check_alike(self, vec)
     return multiply(self, vec)
 
@@ -185,15 +190,15 @@ def check_stacks(a, b) -> None:
             )
     elif inner != other:
         if b.ndim == 1:
-            rows = a.size // inner if inner else 0
+            rows = int(np.prod(a.shape[:-1]))
             raise RuntimeError(f"size mismatch, got input ({rows}), mat ({rows}x{inner}), vec ({other})")
         if a.ndim == 1 and b.ndim > 2:
-            rows = b.size // other if other else 0
+            rows = int(np.prod(b.shape[:-2])) * b.shape[-1]
             raise RuntimeError(f"size mismatch, got input ({rows}), mat ({rows}x{other}), vec ({inner})")
         if a.ndim == 2 and b.ndim > 2:  # PyTorch multiplies the transposes
-            columns = b.size // other if other else 0
+            columns = int(np.prod(b.shape[:-2])) * b.shape[-1]
             raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({columns}x{other} and {inner}x{a.shape[0]})")
-        rows = a.size // inner if inner else 0
+        rows = int(np.prod(a.shape[:-1]))
         raise _cannot(rows if a.ndim > 1 else 1, inner, b)
 
 
@@ -518,7 +523,7 @@ def _rows(x):
 
 def _check_linear(input, weight) -> None:
     if input.shape[-1] != weight.shape[1]:
-        rows = input.size // input.shape[-1] if input.shape[-1] else 0
+        rows = int(np.prod(input.shape[:-1]))
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1]} and {weight.shape[1]}x{weight.shape[0]})"
         )

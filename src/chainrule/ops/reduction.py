@@ -38,7 +38,7 @@ def dimensions(dim, ndim: int):
         for d in dim:
             d = operator.index(d)
             _check(d, ndim)
-            d = d + ndim if d < 0 else d
+            d = d + max(ndim, 1) if d < 0 else d
             if d in found:
                 raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
             found.append(d)
@@ -205,7 +205,7 @@ def _(xp, grad, self_shape):
     n = 1
     for size in self_shape:
         n *= size
-    return xp.broadcast_to(grad / n if n else grad, self_shape)
+    return xp.filled(grad / n if n else grad, self_shape)
 
 
 sum_whole, mean_whole = make_whole(sum_all, total), make_whole(mean_all, mean_all.kernel)
@@ -229,7 +229,7 @@ def mean_dim(self: Array, dim, keepdim: bool = False, dtype=None):
 def _(xp, grad, dim, keepdim, self_shape):
     n = count(self_shape, dim)
     grad = spread(xp, grad, dim, keepdim, self_shape)
-    return xp.broadcast_to(grad / n if n else grad, self_shape)
+    return xp.filled(grad / n if n else grad, self_shape)
 
 
 # --- products ---
@@ -288,7 +288,7 @@ def _(xp, grad, self, result, dim, keepdim):
 
 def _truth(name: str, ufunc, doc: str):
     def kernel(self: Array, dim=None, keepdim: bool = False):
-        axes = dimensions(dim, self.ndim)
+        axes = () if dim in ((), []) else dimensions(dim, self.ndim)
         out = ufunc.reduce(self if self.dtype.kind == "b" else self != 0, axis=axes, keepdims=keepdim)
         return out.astype(np.uint8) if self.dtype == np.uint8 else out
 
@@ -301,14 +301,10 @@ def _truth(name: str, ufunc, doc: str):
         if dim is not MISSING and not is_dims(dim):
             raise combination_error(name, (dim,), {})
         expect_bool(name, keepdim)
-        result = operation.single(input, None if dim is MISSING else _whole(dim), keepdim)
+        result = operation.single(input, None if dim is MISSING else dim, keepdim)
         return result if out is None else into(name, out, (input,), result.to(out.dtype))
 
     return _published(name, function, operation, doc)
-
-
-def _whole(dim):
-    return dim
 
 
 def _published(name: str, function, operation, doc: str):
@@ -321,7 +317,7 @@ def _published(name: str, function, operation, doc: str):
     return function
 
 
-any_ = _truth("any", np.logical_or, "Whether any element is not zero: of all, or along dimensions.")
+any_ = _truth("any", np.logical_or, "Whether any element is not zero: of all, or along dimensions (of an empty tuple of them along none).")
 all_ = _truth("all", np.logical_and, "Whether no element is zero: of all, or along dimensions.")
 
 # --- the functions ---
