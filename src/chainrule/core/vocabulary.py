@@ -78,6 +78,7 @@ from numpy import (  # noqa: F401
 )
 
 from . import placing
+from .axes import gather_planes, map_axes, map_axes_vjp, scatter_planes  # noqa: F401
 from .placing import (  # noqa: F401
     accumulate,
     clear,
@@ -195,7 +196,7 @@ def sum(x, axis=None, keepdims=False):
 
 def flip(x, axis):
     """x with the elements along an axis, or several, in reverse order."""
-    return np.ascontiguousarray(np.flip(x, axis))
+    return np.flip(x, axis).copy()
 
 
 def cumsum(x, axis):

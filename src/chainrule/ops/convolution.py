@@ -6,16 +6,14 @@ here too, so that the derivatives have derivatives.
 
 import functools
 
-import numpy as np
-
 from ..core import vocabulary
 from ..core.conversion import warn_once
 from ..core.declare import Array, composite, op
 from ..core.dtype import argument_type_name, bool_, float32, int64
-from ..core.layout import channels_last, channels_last_3d, is_laid_out
 from ..core.registry import publish
-from ..core.tensor import Tensor, strides_of
+from ..core.tensor import Tensor
 from .padding import constant_pad
+from .planes import laid_out
 from .shape import as_int, as_ints, expect_tensor
 from .squeezing import squeeze_dim, unsqueeze_op
 
@@ -69,16 +67,6 @@ _closed(convolve_weight_vjp, "x", "self", "other", "convolve_input_vjp")
 # --- the operation of the graph ---
 
 
-def _laid_out(out, *models):
-    """A result with the channels innermost in memory where one of the operands has them so."""
-    for model in models:
-        if not model.flags.c_contiguous and model.ndim in (4, 5):
-            form = channels_last if model.ndim == 4 else channels_last_3d
-            if is_laid_out(model.shape, strides_of(model), form):
-                return np.moveaxis(np.ascontiguousarray(np.moveaxis(out, 1, -1)), -1, 1)
-    return out
-
-
 @op(name="convolution", method=False, namespace=None)
 def convolution_op(input: Array, weight: Array, bias: Array | None, stride, padding, dilation, transposed,
                    output_padding, groups):  # fmt: skip
@@ -97,7 +85,7 @@ def convolution_op(input: Array, weight: Array, bias: Array | None, stride, padd
         out = vocabulary.convolve(input, weight, size, stride, padding, dilation, groups)
     if bias is not None:
         out += bias.reshape(-1, *(1,) * len(size))
-    return out if input.flags.c_contiguous and weight.flags.c_contiguous else _laid_out(out, input, weight)
+    return laid_out(out, input, weight)
 
 
 @convolution_op.derivative(of="input")

@@ -135,6 +135,14 @@ def add_along(x, places, axis, shape):
     return _call("add_along", x, _array(places), axis, tuple(shape))
 
 
+def gather_planes(x, places, dims):
+    return _call("gather_planes", x, _array(places), dims)
+
+
+def scatter_planes(x, places, sizes, distinct):
+    return _call("scatter_planes", x, _array(places), sizes, distinct)
+
+
 def _array(places):
     """Places as an array: a saved result comes as a Tensor."""
     return getattr(places, "_array", places)
