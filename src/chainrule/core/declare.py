@@ -44,6 +44,7 @@ from .call import (
     make_unary,
     make_unary_vjp,
 )
+from .call_indexed import make_indexed
 from .call_pair import make_pair
 from .call_several import make_inplace, make_several, make_several_vjp
 from .call_views import make_view_caller
@@ -140,7 +141,11 @@ class Op:
         self.node_type.vjp = lambda node, grad: backward(node, (grad,), None)
         self.node_type.run = backward
         self.__doc__ = kernel.__doc__
-        self.single = make_view_caller(self) if views else make_single(self) or make_pair(self) or make_several(self)
+        self.single = (
+            make_view_caller(self)
+            if views
+            else make_indexed(self) or make_single(self) or make_pair(self) or make_several(self)
+        )
         self.single_inplace: Any = None  # made when it is first called, when the declaration is complete
         OPS[name] = self
 

@@ -3,37 +3,48 @@
 import numpy as np
 
 from ..core.declare import Array, op, put_method
-from ..core.dtype import FLOATING, argument_type_name
-from ..core.registry import publish
+from ..core.dtype import FLOATING, bool_, complex128, float64, int64
+from ..core.general import refuse_out_gradient
 from ..core.return_types import return_type
 from ..core.tensor import wrap_dim
-from .extremes import named_results
+from .picking import show_saved
 from .precision import HALF
-from .reduction import cast, expect_tensor, into, is_dim
+from .reduction import cast, into
+from .refusal import not_implemented, refuse
+from .signature import checked, public
+from .sorting import pair
 
 __all__ = ["cumsum", "cumprod", "logcumsumexp", "cummax", "cummin"]
 
 
-def running(ufunc, a, axis: int):
-    """ufunc.accumulate along an axis: integers and bools in int64, half precision in single."""
-    if a.dtype is HALF:
-        return ufunc.accumulate(a, axis=axis, dtype=np.float32).astype(HALF) if a.ndim else a.copy()
-    if a.dtype.kind not in "fc":
+def running(ufunc, a, axis: int, dtype=None):
+    """ufunc.accumulate along an axis, half precision in single; integers and bools in int64 where no dtype is asked for."""
+    if dtype is not None:
+        if dtype is bool_ and a.ndim and a.size:
+            raise NotImplementedError(f"\"{_KERNELS[ufunc]}\" not implemented for 'Bool'")
+        a = cast(a, dtype)
+    elif a.dtype.kind not in "fc":
         a = a.astype(np.int64)
-    return ufunc.accumulate(a, axis=axis) if a.ndim else a.copy()
+    if not a.ndim:
+        return a.copy()
+    if a.dtype is HALF:
+        return ufunc.accumulate(a, axis=axis, dtype=np.float32).astype(HALF)
+    return ufunc.accumulate(a, axis=axis, dtype=a.dtype)
 
+
+_KERNELS = {np.add: "cumsum_out_cpu", np.multiply: "cumprod_out_cpu"}
 
 # --- cumsum ---
 
 
 @op(name="cumsum", method=False, namespace=None)
 def cumsum_op(self: Array, dim: int, dtype=None):
-    return running(np.add, self if dtype is None else cast(self, dtype), wrap_dim(dim, self.ndim))
+    return running(np.add, self, wrap_dim(dim, self.ndim), dtype)
 
 
 @cumsum_op.derivative(of="self")
-def _(xp, grad, dim):
-    return reversed_sum(xp, grad, dim)
+def _(xp, grad, dim, self_dtype):
+    return reversed_sum(xp, xp.astype(grad, self_dtype), dim)
 
 
 def reversed_sum(xp, x, dim):
@@ -49,11 +60,12 @@ def reversed_sum(xp, x, dim):
 
 @op(name="cumprod", method=False, namespace=None)
 def cumprod_op(self: Array, dim: int, dtype=None):
-    return running(np.multiply, self if dtype is None else cast(self, dtype), wrap_dim(dim, self.ndim))
+    return running(np.multiply, self, wrap_dim(dim, self.ndim), dtype)
 
 
 @cumprod_op.derivative(of="self")
 def _(xp, grad, self, result, dim):
+    grad = xp.astype(grad, self.dtype)
     if not self.ndim:
         return grad
     axis = dim % self.ndim
@@ -88,37 +100,34 @@ def recursion_from_end(xp, factors, x, axis: int):
 
 def _cumulative(operation, doc: str):
     """The function `name(input, dim, *, dtype=None, out=None)`, its method and its in-place twin."""
-    name = operation.name
-    single = operation.single
+    name, single = operation.name, operation.single
 
-    def check(input, dim, dtype, who=name):
-        expect_tensor(name, input)
-        if not is_dim(dim):
-            raise TypeError(
-                f"{who}() received an invalid combination of arguments - got ({argument_type_name(dim)}), but expected one of:"
-            )
-
-    def function(input, dim=None, *, dtype=None, axis=None, out=None):
-        dim = axis if dim is None and axis is not None else dim
-        check(input, dim, dtype)
+    def function(input, dim, *, dtype=None, out=None):
+        dtype = read_dtype(dtype)
+        if out is not None and dtype is None:
+            dtype = out._spec.dtype
+        result = single(input, int(dim), dtype)
         if dtype is not None and dtype.category < FLOATING and input.requires_grad:
             raise RuntimeError(f"Autograd not support dtype: {dtype.scalar_name}")
-        result = single(input, dim, dtype)
         return result if out is None else into(name, out, (input,), result)
 
-    def function_(input, dim=None, *, dtype=None, axis=None):
-        dim = axis if dim is None and axis is not None else dim
-        check(input, dim, dtype, name + "_")
-        return operation.inplace(input, dim, dtype or input._spec.dtype)
+    def function_(input, dim, *, dtype=None):
+        return operation.inplace(input, int(dim), read_dtype(dtype) or input._spec.dtype)
 
-    for suffix, made in (("", function), ("_", function_)):
-        made.__name__ = made.__qualname__ = name + suffix
-        made.__doc__ = doc
-        put_method(name + suffix, made)
-    operation.function, operation.inplace_function = function, function_
-    publish("torch", name, function)
-    return function
+    function.__doc__ = function_.__doc__ = doc
+    put_method(
+        name + "_", checked(name + "_", ("Tensor input, int dim, *, dtype? dtype=None",), function_, method=True)
+    )
+    operation.function = public(name, "Tensor input, int dim, *, dtype? dtype=None, Tensor out=None")(function)
+    return operation.function
 
+
+def read_dtype(value):
+    """A dtype given as such, or as float, int, bool or complex."""
+    return DTYPES_OF_TYPES.get(value, value) if value.__class__ is type else value
+
+
+DTYPES_OF_TYPES = {float: float64, int: int64, bool: bool_, complex: complex128}
 
 cumsum = _cumulative(cumsum_op, "The running sum along a dimension; integers and bools are summed as int64.")
 cumprod = _cumulative(cumprod_op, "The running product along a dimension; integers and bools are multiplied as int64.")
@@ -130,9 +139,7 @@ cumprod = _cumulative(cumprod_op, "The running product along a dimension; intege
 def logcumsumexp_op(self: Array, dim: int):
     axis = wrap_dim(dim, self.ndim)
     if self.dtype.kind not in "fc":
-        from ..core.dtype import of
-
-        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{of(self.dtype).scalar_name}'")
+        raise not_implemented("logcumsumexp_out_cpu", self)
     if not self.ndim:
         return self.copy()
     if self.dtype is HALF:
@@ -146,10 +153,18 @@ def _logcumsumexp(a, axis: int):
     out = np.array(a)
     along, source = np.moveaxis(out, axis, 0), np.moveaxis(a, axis, 0)
     for k in range(1, len(along)):  # one step along the dimension at a time, over all others at once
-        most = np.maximum(along[k - 1].real, source[k].real)
-        most = np.where(np.isfinite(most), most, 0)
-        along[k] = np.log(np.exp(along[k - 1] - most) + np.exp(source[k] - most)) + most
+        along[k] = _logaddexp(along[k - 1], source[k])
     return out
+
+
+def _logaddexp(x, y):
+    """log(exp(x) + exp(y)) of complex numbers; the imaginary part goes on from that of the larger one, as PyTorch's."""
+    larger, smaller = np.where(x.real >= y.real, x, y), np.where(x.real >= y.real, y, x)
+    with np.errstate(all="ignore"):
+        found = larger + np.log1p(np.exp(smaller - larger))
+        equal = np.isinf(larger.real) & (larger.real == smaller.real)
+        found = np.where(equal, np.where(larger.real < 0, smaller, np.log(np.exp(larger) + np.exp(smaller))), found)
+    return np.where(np.isnan(x) | np.isnan(y), complex(np.nan, np.nan), found)
 
 
 @logcumsumexp_op.derivative(of="self")
@@ -172,32 +187,34 @@ def _exp_of_difference(xp, x, y):
     return xp.exp(xp.where(same, xp.zeros_like(x), x - y))
 
 
+@public("logcumsumexp", "Tensor input, int dim, *, Tensor out=None")
 def logcumsumexp(input, dim, *, out=None):
     """The logarithm of the running sum of exponentials along a dimension."""
-    expect_tensor("logcumsumexp", input)
-    result = logcumsumexp_op.single(input, dim)
+    result = logcumsumexp_op.single(input, int(dim))
+    if out is not None:
+        refuse_out_gradient("logcumsumexp", (input,), (out,))
+        _expect(out, result, input)
     return result if out is None else into("logcumsumexp", out, (input,), result)
 
 
 logcumsumexp_op.function = logcumsumexp
-publish("torch", "logcumsumexp", logcumsumexp)
-put_method("logcumsumexp", logcumsumexp)
 
 # --- cummax, cummin ---
 
 
-def _declare_extreme(name: str, ufunc, reaches):
+def _declare_extreme(name: str, ufunc):
     def kernel(self: Array, dim: int):
         axis = wrap_dim(dim, self.ndim)
-        if self.dtype.kind == "c":
-            shown = "ComplexFloat" if self.dtype == np.complex64 else "ComplexDouble"
-            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{shown}'")
         if not self.ndim:
             return self.copy(), np.zeros((), np.int64)
+        if self.size:
+            refuse(f"{name}_cpu", "c", self)
         values = ufunc.accumulate(self, axis=axis)
         # The index is that of the last element that equals the extreme so far.
         counted = np.arange(self.shape[axis]).reshape((-1,) + (1,) * (self.ndim - axis - 1))
-        hit = reaches(self, values)
+        hit = self == values
+        if self.dtype.kind == "f" and np.isnan(values[(slice(None),) * axis + (slice(-1, None),)]).any():
+            hit |= np.isnan(self)
         return values, np.maximum.accumulate(np.where(hit, counted, 0), axis=axis)
 
     operation = op(kernel, name=name, nondifferentiable_outputs=(1,), method=False, namespace=None)
@@ -206,25 +223,26 @@ def _declare_extreme(name: str, ufunc, reaches):
     def _(xp, grad, self_shape, dim, result1):
         return xp.add_along(grad, result1, dim % len(self_shape) if self_shape else 0, self_shape)
 
+    show_saved(operation, result1="indices")
     kind = return_type(name, "values indices")
 
     def function(input, dim, *, out=None):
-        expect_tensor(name, input)
-        return named_results(name, kind, operation.general(input, dim), out, (input,))
+        if out is not None:
+            refuse_out_gradient(name, (input,), out)
+        return pair(name, kind, operation.single(input, int(dim)), out, (input,), _expect)
 
-    function.__name__ = function.__qualname__ = name
     function.__doc__ = (
         f"The running {'maximum' if name == 'cummax' else 'minimum'} along a dimension, as (values, indices)."
     )
-    operation.function = function
-    publish("torch", name, function)
-    put_method(name, function)
-    return function
+    operation.function = public(name, "Tensor input, int dim, *, Tensors out=None")(function)
+    return operation.function
 
 
-def _equals(a, extreme):
-    return (a == extreme) | ((a != a) & (extreme != extreme))
+def _expect(target, result, input) -> None:
+    wanted, found = result._spec.dtype, target._spec.dtype
+    if wanted is not found:
+        raise RuntimeError(f"expected scalar_type {wanted.scalar_name} but found {found.scalar_name}")
 
 
-cummax = _declare_extreme("cummax", np.maximum, _equals)
-cummin = _declare_extreme("cummin", np.minimum, _equals)
+cummax = _declare_extreme("cummax", np.maximum)
+cummin = _declare_extreme("cummin", np.minimum)

@@ -25,7 +25,7 @@ def place_of_rank(a, k: int, axis: int):
     """The place of element number k in sorted order along an axis, which is kept; of equal elements they count in order."""
     n = a.shape[axis]
     where = (slice(None),) * axis
-    if n <= 512:
+    if n <= 64:
         return order(a, axis)[(*where, slice(k, k + 1))]
     value = np.partition(a, k, axis=axis)[(*where, slice(k, k + 1))]
     below = a < value
@@ -69,7 +69,7 @@ def _expect_kthvalue(target, result, input) -> None:
 @public("kthvalue", "Tensor input, int k, int dim=-1, bool keepdim=False, *, Tensors out=None")
 def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
     """The k-th smallest element along a dimension (k counts from 1) and its place, as (values, indices)."""
-    results = kthvalue_op.general(input, int(k), int(dim), bool(keepdim))
+    results = kthvalue_op.single(input, int(k), int(dim), bool(keepdim))
     return pair("kthvalue", KTHVALUE, results, out, (input,), _expect_kthvalue)
 
 
@@ -155,7 +155,7 @@ def median(input, dim=None, keepdim=False, *, out=None):
     """
     if dim is None:
         return median_of_all.single(input)
-    results = median_along.general(input, int(dim), bool(keepdim))
+    results = median_along.single(input, int(dim), bool(keepdim))
     return pair("median", MEDIAN, results, out, (input,), _expect_median)
 
 
@@ -164,7 +164,7 @@ def nanmedian(input, dim=None, keepdim=False, *, out=None):
     """The median of the elements that are not NaN; along a dimension with its place, as (values, indices)."""
     if dim is None:
         return nanmedian_of_all.single(input)
-    results = nanmedian_along.general(input, int(dim), bool(keepdim))
+    results = nanmedian_along.single(input, int(dim), bool(keepdim))
     return pair("nanmedian", NANMEDIAN, results, out, (input,), _expect_median)
 
 
@@ -209,5 +209,5 @@ def _expect_mode(target, result, input) -> None:
 def mode(input, dim=-1, keepdim=False, *, out=None):
     """The most frequent value along a dimension (of several the smallest) and the last place where it stands, as
     (values, indices)."""
-    results = mode_op.general(input, int(dim), bool(keepdim))
+    results = mode_op.single(input, int(dim), bool(keepdim))
     return pair("mode", MODE, results, out, (input,), _expect_mode)

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..core.dtype import float32, float64
 from ..core.general import refuse_out_gradient, write_out
+from ..core.modes import state
 from ..core.tensor import Tensor, wrap, wrap_dim
 from .blending import lerp
 from .gathering import gather
@@ -43,25 +44,51 @@ def _quantiles(input, q, dim, keepdim: bool, interpolation: str, skip_nan: bool)
     _check(input, q, interpolation)
     spec = input._spec
     axis = None if dim is None else wrap_dim(dim, spec.ndim)
-    if axis is None:
-        along = input if spec.ndim == 1 else input.reshape((-1,))
-    else:
-        along = input if spec.ndim and axis == spec.ndim - 1 else input.unsqueeze(-1).transpose(axis, -1)
-    n = along._spec.shape[-1]
+    n = spec.numel if axis is None else spec.shape[axis] if spec.ndim else 1
     if n > _MOST:
         raise RuntimeError("quantile() input tensor is too large")
-    ranked = sort_by_default.general(along, -1, False)[0]
     if not spec.ndim:
         kept: tuple = ()
     elif axis is None:
         kept = (1,) * (spec.ndim * keepdim)
     else:
         kept = spec.shape[:axis] + (1,) * keepdim + spec.shape[axis + 1 :]
+    if not (state.grad_enabled and (input.requires_grad or q.requires_grad)):
+        return wrap(_without_history(input._array, q._array, axis, kept, interpolation, skip_nan))
+    if axis is None:
+        along = input if spec.ndim == 1 else input.reshape((-1,))
+    else:
+        along = input if spec.ndim and axis == spec.ndim - 1 else input.unsqueeze(-1).transpose(axis, -1)
+    ranked = sort_by_default.single(along, -1, False)[0]
     ranked = ranked.reshape((*kept, n))
     found = _at_ranks(ranked, _ranks(ranked, q, n, skip_nan), interpolation)
     if q._spec.ndim:
         found = found.unsqueeze_(0).transpose_(0, -1)
     return found.squeeze_(-1)
+
+
+def _without_history(a, q, axis, kept: tuple, interpolation: str, skip_nan: bool):
+    """The quantiles as an array, where nothing is to be differentiated."""
+    a = a.reshape(-1) if axis is None or not a.ndim else np.moveaxis(a, axis, -1)
+    ranked = np.sort(a, axis=-1)
+    ranked = ranked.reshape((*kept, ranked.shape[-1]))
+    n = ranked.shape[-1]
+    missing = np.isnan(ranked)
+    levels = q.reshape(-1)
+    if skip_nan:
+        counts = n - np.add.reduce(missing, axis=-1, keepdims=True)
+        ranks = np.maximum(levels * (counts - 1).astype(a.dtype), 0)
+    else:
+        ranks = np.where(missing[..., -1:], a.dtype.type(n - 1), levels * a.dtype.type(n - 1))
+    if interpolation in _ROUND:
+        found = np.take_along_axis(ranked, _ROUND[interpolation](ranks).astype(np.int64), -1)
+    else:
+        low = ranks.astype(np.int64)
+        below = np.take_along_axis(ranked, low, -1)
+        above = np.take_along_axis(ranked, np.ceil(ranks).astype(np.int64), -1)
+        weight = 0.5 if interpolation == "midpoint" else (ranks - low).astype(a.dtype)
+        found = np.where(weight < 0.5, below + weight * (above - below), above - (above - below) * (1 - weight))
+    return np.moveaxis(found, -1, 0) if q.ndim else found.reshape(kept)
 
 
 def _ranks(ranked, q, n: int, skip_nan: bool):

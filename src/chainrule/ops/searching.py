@@ -20,10 +20,7 @@ def places_in(sequence, values, right: bool):
     behind them. NaN belongs behind everything, and NaN in the sequence is passed over, as in PyTorch."""
     n = sequence.shape[-1]
     if sequence.ndim == 1 and n and (sequence.dtype.kind != "f" or sequence[-1] == sequence[-1]):
-        found = np.searchsorted(sequence, values, "right" if right else "left")
-        if sequence.dtype.kind == "f" and right is False:
-            return np.where(np.isnan(values), n, found)
-        return np.asarray(found)
+        return np.asarray(np.searchsorted(sequence, values, "right" if right else "left"))
     sequence = np.broadcast_to(sequence, values.shape[:-1] + (n,)) if sequence.ndim == 1 and values.ndim else sequence
     low, high = np.zeros(values.shape, np.int64), np.full(values.shape, n, np.int64)
     for _ in range(n.bit_length()):
@@ -38,6 +35,8 @@ def places_in(sequence, values, right: bool):
 
 def _common(sequence, value):
     """The arrays of sorted sequence and value, a Tensor or a number, in the dtype that they promote to."""
+    if isinstance(value, Tensor) and isinstance(sequence, Tensor) and sequence._spec.dtype is value._spec.dtype:
+        return sequence._array, value._array
     operands = (sequence, value)
     tensors = [o._spec for o in operands if isinstance(o, Tensor)]
     numbers = [type(o) for o in operands if not isinstance(o, Tensor)]
@@ -58,7 +57,9 @@ def _search(sequence, value, out_int32: bool, right: bool, sorter, out):
         a = np.take_along_axis(a, sorter._array, -1)
     if values.size:
         refuse("searchsorted_out_cpu", "bc", a)
-    result = np.ascontiguousarray(places_in(a, values, right), wanted.numpy).reshape(values.shape)
+    result = places_in(a, values, right)
+    if out_int32 or not result.flags.c_contiguous:
+        result = result.astype(wanted.numpy, order="C")
     if out is None:
         return wrap(result)
     write_out(out, result)
@@ -148,6 +149,9 @@ def _is_in(elements, among, invert: bool):
     if not isinstance(among, Tensor):
         return elements._spec.shape, FUNCTIONS["torch"]["ne" if invert else "eq"](elements, among)._array
     a, b = _common(elements, among)
+    if b.size < 10 * max(a.size, 1) ** 0.145:  # comparing with each is faster than sorting all
+        found = (a[..., None] == b.reshape(-1)).any(axis=-1)
+        return a.shape, ~found if invert else found
     return a.shape, np.isin(a, b, invert=invert)
 
 

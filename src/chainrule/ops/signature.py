@@ -196,7 +196,20 @@ def _shown(args: tuple, kwargs: dict) -> str:
     return f"({', '.join(shown)}{', ' if kwargs and not args else ''})"
 
 
-_BY_VALUE = (list, tuple, Tensor)  # among the arguments after the first, those whose type does not say all
+def _types_say_all(signatures, args: tuple, kwargs: dict) -> bool:
+    """Whether other arguments of these types are right as well: no lists, and tensors only where tensors are meant."""
+    first = signatures[0]
+    for i, value in enumerate(args):
+        if isinstance(value, (list, tuple)):
+            return False
+        if isinstance(value, Tensor) and (i >= len(first.parameters) or first.parameters[i].type != "Tensor"):
+            return False
+    for name, value in kwargs.items():
+        if isinstance(value, (list, tuple)):
+            return False
+        if isinstance(value, Tensor) and not any(p.name == name and p.type == "Tensor" for p in first.parameters):
+            return False
+    return True
 
 
 def checked(name: str, signatures: tuple, function, method: bool = False):
@@ -204,22 +217,24 @@ def checked(name: str, signatures: tuple, function, method: bool = False):
     read: list = []  # the texts are read at the first call: reading all of them takes milliseconds
     right: set = set()
 
-    def slow(args: tuple, kwargs: dict):
+    def slow(key: tuple, args: tuple, kwargs: dict):
         if not read:
             read.extend(Signature.read(text, method) for text in signatures)
         given = args[1:] if method else args
         check(name, read, given, kwargs)
-        if not kwargs and not any(isinstance(a, _BY_VALUE) for a in args[1:]):
-            right.add(tuple(map(type, args)))
         renamed = {k: v for k, v in kwargs.items() if k not in _RENAMED or any(k in s.names for s in read)}
         renamed.update({_RENAMED[k]: v for k, v in kwargs.items() if k not in renamed})
+        if renamed.keys() == kwargs.keys() and _types_say_all(read, given, kwargs):
+            right.add(key)
         return function(*args, **renamed)
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if not kwargs and tuple(map(type, args)) in right:
-            return function(*args)
-        return slow(args, kwargs)
+        if kwargs:
+            key = (*map(type, args), *kwargs, *map(type, kwargs.values()))
+            return function(*args, **kwargs) if key in right else slow(key, args, kwargs)
+        key = tuple(map(type, args))
+        return function(*args) if key in right else slow(key, args, kwargs)
 
     call.__name__ = call.__qualname__ = name
     return call

@@ -156,7 +156,7 @@ def sort(input, dim=-1, descending=False, *, stable=_INT64, out=None):
     NaN counts as the largest value. Raises RuntimeError for complex tensors.
     """
     operation = sort_by_default if stable is _INT64 else sort_stable
-    return pair("sort", SORT, operation.general(input, int(dim), bool(descending)), out, (input,))
+    return pair("sort", SORT, operation.single(input, int(dim), bool(descending)), out, (input,))
 
 
 @op(name="argsort", method=False, namespace=None)
@@ -182,7 +182,7 @@ def argsort(input, dim=-1, descending=False, *, stable=False, out=None):
 @public("msort", "Tensor input, *, Tensor out=None")
 def msort(input, *, out=None):
     """input sorted along its first dimension."""
-    values = sort_by_default.general(input, 0, False)[0]
+    values = sort_by_default.single(input, 0, False)[0]
     if out is None:
         return values
     expect_out(out, values._array)
@@ -230,5 +230,5 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
 
     NaN counts as the largest value. Raises RuntimeError where the dimension has fewer elements.
     """
-    results = topk_op.general(input, int(k), int(dim), bool(largest), bool(sorted))
+    results = topk_op.single(input, int(k), int(dim), bool(largest), bool(sorted))
     return pair("topk", TOPK, results, out, (input,))

@@ -4,9 +4,10 @@ import numpy as np
 
 from ..core.declare import Array, op, put_method
 from ..core.registry import publish
-from ..core.tensor import wrap_dim
+from ..core.tensor import Tensor, wrap_dim
 from .refusal import refuse
 from .signature import Signature
+from .sorting import order
 
 __all__ = ["unique", "unique_consecutive"]
 
@@ -58,10 +59,17 @@ def _in_place(axis: int, results):
 
 
 @op(name="_unique2", node="Unique2Backward0", nondifferentiable_outputs=(1, 2), method=False, namespace=None)
-def unique_of_all(self: Array):
+def unique_of_all(self: Array, inverse: bool, counts: bool):
     refuse("unique", "c", self)
     flat = self.reshape(-1)
-    return _distinct(flat, np.argsort(flat, kind="stable"), self.shape)
+    if inverse:
+        return _distinct(flat, order(flat, 0), self.shape)
+    ranked = np.sort(flat)
+    fresh = _fresh(ranked)
+    return ranked[fresh], _NONE, _counted(np.flatnonzero(fresh), len(flat)) if counts else _NONE
+
+
+_NONE = np.empty(0, np.int64)
 
 
 @op(name="unique_dim", nondifferentiable_outputs=(1, 2), method=False, namespace=None)
@@ -105,6 +113,10 @@ def _chosen(results, inverse: bool, counts: bool):
 
 
 def _check(name: str, input, given: dict, signature: str) -> None:
+    flags = [v for k, v in given.items() if k.startswith(("return", "sorted"))]
+    plain = given.get("dim") is None and "positional" not in given and all(v.__class__ is bool for v in flags)
+    if plain and isinstance(input, Tensor):
+        return
     problem = Signature.read(signature, False).problem(name, (input, *given.pop("positional", ())), given)
     if problem:
         raise TypeError(problem)
@@ -125,7 +137,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
         results = unique_along.general(input, int(dim))
     else:
         _check("_unique2", input, flags, f"Tensor input, {_OPTIONS}")
-        results = unique_of_all.general(input)
+        results = unique_of_all.general(input, return_inverse, return_counts)
     return _chosen(results, return_inverse, return_counts)
 
 
