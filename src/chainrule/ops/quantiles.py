@@ -60,7 +60,7 @@ def _quantiles(input, q, dim, keepdim: bool, interpolation: str, skip_nan: bool)
     else:
         along = input if spec.ndim and axis == spec.ndim - 1 else input.unsqueeze(-1).transpose(axis, -1)
     ranked = sort_by_default.single(along, -1, False)[0]
-    ranked = ranked.reshape((*kept, n))
+    ranked = ranked.view((*kept, n))
     found = _at_ranks(ranked, _ranks(ranked, q, n, skip_nan), interpolation)
     if q._spec.ndim:
         found = found.unsqueeze_(0).transpose_(0, -1)
@@ -70,7 +70,7 @@ def _quantiles(input, q, dim, keepdim: bool, interpolation: str, skip_nan: bool)
 def _without_history(a, q, axis, kept: tuple, interpolation: str, skip_nan: bool):
     """The quantiles as an array, where nothing is to be differentiated."""
     a = a.reshape(-1) if axis is None or not a.ndim else np.moveaxis(a, axis, -1)
-    ranked = np.sort(a, axis=-1)
+    ranked = np.sort(np.ascontiguousarray(a), axis=-1)
     ranked = ranked.reshape((*kept, ranked.shape[-1]))
     n = ranked.shape[-1]
     missing = np.isnan(ranked)
