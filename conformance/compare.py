@@ -53,6 +53,8 @@ def describe(result, tensors, text: bool):
     if not is_tensor(result):
         return {"python": result if isinstance(result, (int, float, complex, bool, str)) else str(result)}
     plain = result.detach()
+    if getattr(plain, "_is_zerotensor", bool)():  # zeros that PyTorch has not written down
+        plain = plain.clone()
     seen = {
         "values": np.array(plain.tolist(), dtype=complex if plain.is_complex() else None) if plain.numel() else None,
         "dtype": str(result.dtype),

@@ -196,7 +196,7 @@ def sum(x, axis=None, keepdims=False):
 
 def flip(x, axis):
     """x with the elements along an axis, or several, in reverse order."""
-    return np.flip(x, axis).copy()
+    return np.flip(x, axis).copy() if x.ndim else x
 
 
 def cumsum(x, axis):

@@ -480,7 +480,7 @@ _functional(softplus, {"beta": 1, "threshold": 20})
 @_floating("log_sigmoid_cpu")
 def logsigmoid(self: Array):
     """log(sigmoid(input))."""
-    return np.minimum(self, self.dtype.type(0)) - np.log1p(np.exp(-np.abs(self)))
+    return np.array(np.minimum(self, self.dtype.type(0)) - np.log1p(np.exp(-np.abs(self))), order="C", copy=None)
 
 
 logsigmoid.derivative(of="self")(lambda xp, grad, self: grad / (1 + xp.exp(self)))

@@ -98,13 +98,13 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     if dim is None:
         input, dim = input.flatten(), 0
     dim = as_dim(dim, input._spec.ndim, "repeat_interleave", position=2)
+    if not input._spec.ndim and not isinstance(repeats, Tensor):
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     if isinstance(repeats, Tensor):
         return _interleaved_by(input, repeats, dim, output_size)
     repeats = as_int(repeats, "repeat_interleave", "repeats")
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
-    if not input._spec.ndim:
-        input = input.reshape((1,))
     shape = input._spec.shape
     size = shape[dim] * repeats
     if output_size not in (None, size):
@@ -204,11 +204,9 @@ def roll(input, shifts, dims=()):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if not dims:
         return roll_op.single(input, shifts, None)
-    if not input._spec.numel:
-        return input.clone()
-    return roll_op.single(
-        input, shifts, tuple(wrap_dim(d, input._spec.ndim) for d in dims) if input._spec.ndim else None
-    )
+    if not input._spec.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    return roll_op.single(input, shifts, tuple(wrap_dim(d, input._spec.ndim) for d in dims))
 
 
 roll_op.function = roll

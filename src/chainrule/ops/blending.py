@@ -54,6 +54,7 @@ lerp_by_tensor.derivative(of="self")(lambda xp, grad, weight: grad * xp.conj(1 -
 lerp_by_tensor.derivative(of="end")(lambda xp, grad, weight: grad * xp.conj(weight))
 lerp_by_tensor.derivative(of="weight")(lambda xp, grad, self, end: grad * xp.conj(end - self))
 lerp_by_number.name = lerp_by_tensor.name = "lerp"
+lerp_by_number.numbers = lerp_by_tensor.numbers = ()
 
 
 def _choose_lerp(input, end, weight):

@@ -78,7 +78,7 @@ def _is_infinite(name: str, sign: float):
     def call(a, out=...):
         if a.dtype.kind == "c":
             raise RuntimeError(f"{name} does not support complex inputs.")
-        return np.equal(a, sign * math.inf) if a.dtype.kind == "f" else np.zeros_like(a, bool)
+        return np.equal(a, sign * math.inf) if a.dtype.kind == "f" else np.zeros(a.shape, bool)
 
     return call
 

@@ -204,6 +204,8 @@ logcumsumexp_op.function = logcumsumexp
 
 def _declare_extreme(name: str, ufunc):
     def kernel(self: Array, dim: int):
+        if not self.ndim and dim not in (0, -1):
+            raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
         axis = wrap_dim(dim, self.ndim)
         if not self.ndim:
             return self.copy(), np.zeros((), np.int64)

@@ -67,10 +67,15 @@ atan = _elementary("atan", np.arctan, lambda xp, grad, self: grad / xp.conj(self
 asinh = _elementary(
     "asinh", np.arcsinh, lambda xp, grad, self: grad / xp.conj(xp.sqrt(self * self + 1)), aliases=("arcsinh",)
 )
+def _acosh_root(xp, x):
+    """√(x² − 1), on the branch of acosh for complex x."""
+    return xp.sqrt(x - 1) * xp.sqrt(x + 1) if xp.is_complex(x) else xp.sqrt((x - 1) * (x + 1) + 0.0)
+
+
 acosh = _elementary(
     "acosh",
     np.arccosh,
-    lambda xp, grad, self: grad / xp.conj(xp.sqrt(self - 1) * xp.sqrt(self + 1)),
+    lambda xp, grad, self: grad / xp.conj(_acosh_root(xp, self)),
     aliases=("arccosh",),
 )
 atanh = _elementary("atanh", np.arctanh, lambda xp, grad, self: grad / xp.conj(1 - self * self), aliases=("arctanh",))
@@ -164,8 +169,8 @@ logaddexp = pointwise(
     _logaddexp,
     numbers=(),
     inplace=False,
-    self=lambda xp, grad, self, other: grad / (1 + xp.exp(other - self)),
-    other=lambda xp, grad, self, other: grad / (1 + xp.exp(self - other)),
+    self=lambda xp, grad, self, other: grad / xp.conj(1 + xp.exp(other - self)),
+    other=lambda xp, grad, self, other: grad / xp.conj(1 + xp.exp(self - other)),
 )
 logaddexp2 = pointwise(
     "logaddexp2",
@@ -330,7 +335,8 @@ def logit(self: Array, eps=None):
 
 @logit.derivative(of="self")
 def _(xp, grad, self, eps):
-    slope = grad / (self * (1 - self))
+    spread = self * (1 - self)
+    slope = xp.where(spread == 0, grad * math.inf, grad / spread)
     low, high = (0, 1) if eps is None else (eps, 1 - eps)
     outside = xp.logical_or(self < low, self > high)
     return xp.where(outside, xp.zeros_like(slope) if eps is not None else xp.zeros_like(slope) * math.nan, slope)

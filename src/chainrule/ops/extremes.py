@@ -12,7 +12,7 @@ from ..core.general import refuse_out_gradient, write_out
 from ..core.registry import publish
 from ..core.return_types import return_type
 from ..core.tensor import Tensor, wrap_dim
-from .reduction import MISSING, combination_error, dimensions, expect_bool, expect_dims, expect_tensor, into, is_dim, spread
+from .reduction import MISSING, combination_error, dense, dimensions, expect_bool, expect_dims, expect_tensor, into, is_dim, spread
 from .selection import maximum, minimum
 
 __all__ = ["along_dimension", "named_results"]
@@ -30,9 +30,9 @@ def check_not_empty(name: str, array, dim) -> None:
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
             "'dim' argument."
         )
-    for axis in axes:
+    for axis, given in zip(axes, dim if isinstance(dim, (tuple, list)) else (dim,)):
         if array.shape[axis] == 0:
-            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+            raise IndexError(f"{name}(): Expected reduction dim {given} to have non-zero size.")
 
 
 def refuse_complex(kernel: str, array) -> None:
@@ -89,9 +89,9 @@ def along_dimension(name: str, kernel, *, node: str):
 def _declare_along(name: str, choose, node: str):
     def kernel(self: Array, dim: int, keepdim: bool = False):
         axis = wrap_dim(dim, self.ndim)
+        check_not_empty(name, self, axis)
         if self.dtype.kind == "c":
             raise RuntimeError(f"{name}(): does not support complex input")
-        check_not_empty(name, self, axis)
         if not self.ndim:
             return self.copy(), np.zeros((), np.int64)
         places = choose(self, axis=axis, keepdims=True)
@@ -161,8 +161,9 @@ def _declare_a(name: str, ufunc, kernel_name: str):
     def kernel(self: Array, dim=None, keepdim: bool = False):
         axes = dimensions(dim, self.ndim)
         check_not_empty(name, self, dim)
-        refuse_complex(kernel_name, self)
-        return ufunc.reduce(self, axis=axes, keepdims=keepdim)
+        if self.size:
+            refuse_complex(kernel_name, self)
+        return dense(ufunc.reduce(self, axis=axes, keepdims=keepdim))
 
     operation = op(kernel, name=name, method=False, namespace=None)
 

@@ -90,6 +90,8 @@ def _out_of_range(index: int, dim: int, size: int) -> IndexError:
 
 def _select(self, dim: int, index: int, position: int):
     shape = self._spec.shape
+    if not shape and index:
+        raise IndexError(f"index {index} is out of bounds for dimension 0 with size 0")
     if not shape:
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
@@ -103,12 +105,12 @@ def _select(self, dim: int, index: int, position: int):
 
 def _slice(self, dim: int, index: slice, keep_full: bool):
     shape = self._spec.shape
+    if index.step is not None and int(index.step) <= 0:
+        raise ValueError("step must be greater than zero")
     if not shape:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     size = shape[dim]
     start, stop, step = index.indices(size)
-    if step <= 0:
-        raise ValueError("step must be greater than zero")
     if not keep_full and step == 1 and start == 0 and stop == size and (index.start is None or int(index.start) == 0):
         return self  # PyTorch sees no whole dimension in x[-3:]
     return slice_op.single(self, dim, start, max(stop, start), step)
@@ -412,7 +414,22 @@ def setitem(self, index, value):
     shape = _without_leading_ones(value._spec.shape)
     if shape != value._spec.shape:
         value = view_op.single(value, shape)
+    if value._spec.numel == 1 and (mask := _mask_of(out, indices)) is not None:
+        out.masked_fill_(mask, value if not shape else value.reshape(()))
+        return
     _index_put_(out, indices, value, False)
+
+
+def _mask_of(out, indices: Index):
+    """The mask that alone makes up an index, ready to broadcast; None for any other index."""
+    masks = [i for i in indices if type(i) is not slice]
+    if len(masks) != 1 or masks[0].dtype != np.bool:
+        return None
+    mask = masks[0]
+    at = next(k for k, i in enumerate(indices) if type(i) is not slice)
+    if mask.shape != out._spec.shape[at : at + mask.ndim]:
+        return None
+    return wrap(mask.reshape(mask.shape + (1,) * (out._spec.ndim - at - mask.ndim)))
 
 
 def _without_leading_ones(shape: tuple) -> tuple:

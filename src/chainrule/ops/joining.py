@@ -194,6 +194,13 @@ def _non_empty(tensors, name: str) -> list:
 # --- grids and products ---
 
 
+def _listed(tensor) -> str:
+    """A tensor as PyTorch's C++ code prints it, its first line."""
+    rows = tensor.detach().reshape(-1, tensor.size(-1) or 1).tolist()
+    return " " + "  ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in rows[0]) if rows else ""
+
+
+
 @composite(method=False)
 def meshgrid(*tensors, indexing=None):
     """Vectors seen as the coordinates of a grid: element i of the k-th vector lies at index i of dimension k ("ij"),
@@ -204,7 +211,7 @@ def meshgrid(*tensors, indexing=None):
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for t in tensors:
         if expect_tensor(t, "meshgrid", "tensors")._spec.ndim > 1:
-            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {_listed(t)}")
         if t._spec.dtype is not tensors[0]._spec.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     if indexing is None:

@@ -190,6 +190,8 @@ dist_op.derivative(of="other")(_dist(-1))
 def dist(input, other, p=2):
     """The p-norm of input − other, which broadcast."""
     expect_tensor("dist", input)
+    if not isinstance(other, Tensor):
+        raise TypeError(f"dist(): argument 'other' (position 2) must be Tensor, not {argument_type_name(other)}")
     if not input._spec.inexact:
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{input._spec.dtype.scalar_name} instead.")  # fmt: skip

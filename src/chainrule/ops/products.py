@@ -4,10 +4,12 @@ The kernels take the dtype their operands share; half precision is multiplied in
 operand goes to BLAS as it lies. One call is one node, named after the last of those PyTorch would make.
 """
 
+import math
+
 import numpy as np
 
 from ..core.declare import Array, op, put_method
-from ..core.dtype import FLOATING, argument_type_name
+from ..core.dtype import argument_type_name
 from ..core.dtype import of as dtype_of
 from ..core.general import broadcast_shapes
 from ..core.registry import publish
@@ -145,6 +147,8 @@ def _vector_times(node: str, name: str):
 
     def kernel(self: Array, other: Array):
         check_stacks(self, other)
+        if self.dtype is not other.dtype:
+            raise _unlike(self, other)
         check_alike(self, other)
         return multiply(self, other)
 
@@ -165,16 +169,30 @@ def _vector_times(node: str, name: str):
     def _(xp, grad, self, other_shape):
         vector, by_vector = len(self.shape) == 1, len(other_shape) == 1
         if by_vector:
-            rows = xp.reshape(self, (-1, self.shape[-1]))
+            rows = xp.reshape(self, (math.prod(self.shape[:-1]), self.shape[-1]))
             return xp.matmul(transposed(xp, rows), xp.reshape(grad, (-1,)))
         if vector:
             return xp.expand_dims(xp.conj(self), -1) * xp.expand_dims(grad, -2)
         if len(other_shape) == 2:
-            rows = xp.reshape(self, (-1, self.shape[-1]))
-            return xp.matmul(transposed(xp, rows), xp.reshape(grad, (-1, other_shape[-1])))
+            n = math.prod(self.shape[:-1])
+            rows = xp.reshape(self, (n, self.shape[-1]))
+            return xp.matmul(transposed(xp, rows), xp.reshape(grad, (n, other_shape[-1])))
         return xp.matmul(transposed(xp, self), grad)
 
     return operation
+
+
+def _unlike(a, b) -> RuntimeError:
+    """The complaint about two dtypes, which depends on what PyTorch multiplies there."""
+    first, second = dtype_of(a.dtype).scalar_name, dtype_of(b.dtype).scalar_name
+    if a.ndim == 1 and b.ndim > 2 or b.ndim == 1:
+        vector, matrix = (second, first) if b.ndim == 1 else (first, second)
+        return RuntimeError(f"addmv input tensors must have the same dtype, but got {vector}, {matrix}, and {vector}")
+    if b.ndim > 2:
+        return RuntimeError(f"expected scalar type {first} but found {second}")
+    return RuntimeError(
+        f"expected m1 and m2 to have the same dtype, but got: {dtype_of(a.dtype).cpp_name} != {dtype_of(b.dtype).cpp_name}"
+    )
 
 
 def check_stacks(a, b) -> None:
@@ -236,7 +254,7 @@ def matmul(input, other, *, out=None):
     if n == 0 or m == 0:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {n}D and {m}D")
     shape = other._spec.shape
-    if m > 2 and (n == 2 or n > 2 and all(k == 1 for k in input._spec.shape[:-2]) and shape[0] != 1 and n <= m):
+    if m > 2 and input.requires_grad and (n == 2 or n > 2 and all(k == 1 for k in input._spec.shape[:-2]) and shape[0] != 1 and n <= m):
         return transposed_stack.single(input, other)
     return stacked.single(input, other)
 
@@ -413,8 +431,10 @@ def addr_op(self: Array, vec1: Array, vec2: Array, beta=1, alpha=1):
     if vec1.ndim != 1 or vec2.ndim != 1:
         which, ndim = (1, vec1.ndim) if vec1.ndim != 1 else (2, vec2.ndim)
         raise RuntimeError(f"addr: Expected 1-D argument vec{which}, but got {ndim}-D")
-    out = _added(self, np.multiply.outer(vec1, vec2), (vec1.size, vec2.size), beta, alpha)
-    return out
+    if self.dtype.kind not in "fc" and (isinstance(beta, float) or isinstance(alpha, float)):
+        which = "beta" if isinstance(beta, float) else "alpha"
+        raise RuntimeError(f"For integral input tensors, argument {which} must not be a floating point number.")
+    return _added(self, np.multiply.outer(vec1, vec2), (vec1.size, vec2.size), beta, alpha)
 
 
 _declare_added(
@@ -438,6 +458,8 @@ def _check_batches(batch1, batch2) -> None:
 
 @op(node="BaddbmmBackward0", method=False, namespace=None)
 def baddbmm_op(self: Array, batch1: Array, batch2: Array, beta=1, alpha=1):
+    if batch1.ndim == batch2.ndim == 3:
+        expanded(self, (batch1.shape[0], batch1.shape[1], batch2.shape[2]))
     _check_batches(batch1, batch2)
     shape = (batch1.shape[0], batch1.shape[1], batch2.shape[2])
     return _sum_product(self, batch1, batch2, shape, beta, alpha)
@@ -448,7 +470,19 @@ _declare_added(baddbmm_op, "batch1", "batch2", by_second, by_first)
 
 @op(node="AddbmmBackward0", method=False, namespace=None)
 def addbmm_op(self: Array, batch1: Array, batch2: Array, beta=1, alpha=1):
-    _check_batches(batch1, batch2)
+    for name, array in (("batch1", batch1), ("batch2", batch2)):
+        if array.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if batch1.shape[0] != batch2.shape[0]:
+        raise RuntimeError(
+            f"batch1 and batch2 must have same number of batches, got {batch1.shape[0]} and {batch2.shape[0]}"
+        )
+    if batch1.shape[2] != batch2.shape[1]:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for bmm ({batch1.shape[1]}x{batch1.shape[2]} and "
+            f"{batch2.shape[1]}x{batch2.shape[2]})"
+        )
+    check_alike(batch1, batch2)
     n, rows, inner = batch1.shape
     left = np.swapaxes(batch1, 0, 1).reshape(rows, n * inner)  # one product sums over the stack as well
     right = batch2.reshape(n * inner, batch2.shape[2])
@@ -474,9 +508,6 @@ def _public_added(operation, name: str, names: tuple, doc: str):
                     f"{name}(): argument '{argument}' (position {position + 1}) must be Tensor, not "
                     f"{argument_type_name(value)}"
                 )
-        if input._spec.dtype.category < FLOATING and (isinstance(beta, float) or isinstance(alpha, float)):
-            which = "beta" if isinstance(beta, float) else "alpha"
-            raise RuntimeError(f"For integral input tensors, argument {which} must not be a floating point number.")
         return input, first, second, beta, alpha
 
     def combination(*values):
@@ -518,7 +549,7 @@ _public_added(addbmm_op, "addbmm", ("batch1", "batch2"), "beta · input + alpha 
 
 
 def _rows(x):
-    return x.reshape(-1, x.shape[-1]) if x.ndim != 2 else x
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1]) if x.ndim != 2 else x
 
 
 def _check_linear(input, weight) -> None:
@@ -556,13 +587,14 @@ def _declare_linear(kernel, name: str, node: str):
     def _(xp, grad, weight, input_shape):
         if len(input_shape) == 2:
             return xp.matmul(grad, xp.conj(weight))
-        rows = xp.reshape(grad, (-1, weight.shape[0]))
+        rows = xp.reshape(grad, (math.prod(input_shape[:-1]), weight.shape[0]))
         return xp.reshape(xp.matmul(rows, xp.conj(weight)), input_shape)
 
     @operation.derivative(of="weight")
     def _(xp, grad, input):
         if len(input.shape) != 2:
-            input, grad = xp.reshape(input, (-1, input.shape[-1])), xp.reshape(grad, (-1, grad.shape[-1]))
+            n = math.prod(input.shape[:-1])
+            input, grad = xp.reshape(input, (n, input.shape[-1])), xp.reshape(grad, (n, grad.shape[-1]))
         return xp.matmul(xp.swapaxes(grad, 0, 1), xp.conj(input))
 
     if "bias" in operation.params:
@@ -595,6 +627,8 @@ def linear(input, weight, bias=None):
         return (linear_plain_2d if n == 2 else linear_plain_1d if n == 1 else linear_plain_nd).single(input, weight)
     if n == 2:
         return linear_2d.single(input, weight, bias)
+    if not (bias._array.flags.c_contiguous and input._array.flags.c_contiguous):
+        return linear(input, weight) + bias
     return linear_nd.single(input, weight, bias)
 
 

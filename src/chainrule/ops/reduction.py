@@ -129,8 +129,17 @@ def total(a):
     return np.add.reduce(a, axis=None, dtype=np.int64)
 
 
+def dense(out):
+    """A result in the order of its dimensions, as PyTorch allocates those of reductions."""
+    return out if out.flags.c_contiguous else np.ascontiguousarray(out)
+
+
 def sum_over(a, axes, keepdims=False):
     """The sum over some axes."""
+    return dense(_sum_over(a, axes, keepdims))
+
+
+def _sum_over(a, axes, keepdims):
     kind = a.dtype.kind
     if kind not in "fc":
         return np.add.reduce(a, axis=axes, keepdims=keepdims, dtype=np.int64)
@@ -197,7 +206,7 @@ def mean_all(self: Array, dtype=None):
     a = self if dtype is None else cast(self, dtype)
     if a.dtype is HALF:
         return (np.add.reduce(a, axis=None, dtype=np.float32) / np.float32(a.size)).astype(HALF)
-    return total(a) / a.size if a.size else np.full((), np.nan, a.dtype)
+    return total(a) / a.size if a.size else np.full((), complex(np.nan, np.nan) if a.dtype.kind == "c" else np.nan, a.dtype)
 
 
 @mean_all.derivative(of="self")
@@ -236,6 +245,10 @@ def _(xp, grad, dim, keepdim, self_shape):
 
 
 def product(a, axes, keepdims=False):
+    return dense(_product(a, axes, keepdims))
+
+
+def _product(a, axes, keepdims):
     kind = a.dtype.kind
     if kind not in "fc":
         return np.multiply.reduce(a, axis=axes, keepdims=keepdims, dtype=np.int64)
@@ -289,7 +302,7 @@ def _(xp, grad, self, result, dim, keepdim):
 def _truth(name: str, ufunc, doc: str):
     def kernel(self: Array, dim=None, keepdim: bool = False):
         axes = () if dim in ((), []) else dimensions(dim, self.ndim)
-        out = ufunc.reduce(self if self.dtype.kind == "b" else self != 0, axis=axes, keepdims=keepdim)
+        out = dense(ufunc.reduce(self if self.dtype.kind == "b" else self != 0, axis=axes, keepdims=keepdim))
         return out.astype(np.uint8) if self.dtype == np.uint8 else out
 
     kernel.__doc__ = doc
@@ -388,11 +401,12 @@ prod = reduction_function(
 @op(name="nansum", node="NansumBackward0", method=False, namespace=None)
 def nansum_op(self: Array, dim=None, keepdim: bool = False, dtype=None):
     a = self if dtype is None else cast(self, dtype)
+    axes = dimensions(dim, a.ndim)
     if a.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if a.dtype.kind == "f":
         a = np.where(np.isnan(a), np.zeros((), a.dtype), a)
-    return sum_over(a, dimensions(dim, a.ndim), keepdim)
+    return sum_over(a, axes, keepdim)
 
 
 @nansum_op.derivative(of="self")

@@ -250,6 +250,10 @@ def unflatten(input, dim, sizes):
     """One dimension as several, whose sizes (one may be -1) multiply up to its size."""
     shape = expect_tensor(input, "unflatten")._spec.shape
     dim = as_dim(dim, len(shape), "unflatten")
+    if not shape:
+        raise RuntimeError(
+            f"unflatten got an unexpected error:\nDimension specified as {dim} but tensor has no dimensions"
+        )
     sizes = as_ints((sizes,), "unflatten", "sizes", 2)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
@@ -299,7 +303,10 @@ def view_dtype(self, target):
                 raise RuntimeError(f"self.stride({i}) must be divisible by {ratio} {what}, but got {stride}")
         if self.stride(-1) != 1:
             raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {self.stride(-1)}")
-    return view_dtype_op.single(self, target)
+    out = view_dtype_op.single(self, target)
+    if not out._spec.inexact:  # what is no number cannot carry a gradient: memory shared, history not
+        out = out.detach()
+    return out
 
 
 # --- the order of dimensions ---
