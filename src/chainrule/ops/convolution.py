@@ -13,7 +13,7 @@ from ..core.dtype import argument_type_name, bool_, float32, int64
 from ..core.registry import publish
 from ..core.tensor import Tensor
 from .padding import constant_pad
-from .planes import laid_out
+from .planes import Settings, laid_out, show_settings
 from .shape import as_int, as_ints, expect_tensor
 from .squeezing import squeeze_dim, unsqueeze_op
 
@@ -68,36 +68,29 @@ _closed(convolve_weight_vjp, "x", "self", "other", "convolve_input_vjp")
 
 
 @op(name="convolution", method=False, namespace=None)
-def convolution_op(input: Array, weight: Array, bias: Array | None, stride, padding, dilation, transposed,
-                   output_padding, groups):  # fmt: skip
+def convolution_op(input: Array, weight: Array, bias: Array | None, settings):
     """A convolution, or the transpose of one, of (batch, channels, *sizes)."""
-    sizes, kernel = input.shape[2:], weight.shape[2:]
-    if transposed:
-        size = tuple(
-            (n - 1) * s - 2 * p + d * (k - 1) + extra + 1
-            for n, k, s, p, d, extra in zip(sizes, kernel, stride, padding, dilation, output_padding)
-        )
-        out = vocabulary.convolve_input_vjp(input, weight, size, stride, padding, dilation, groups)
-    else:
-        size = tuple(
-            (n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(sizes, kernel, stride, padding, dilation)
-        )
-        out = vocabulary.convolve(input, weight, size, stride, padding, dilation, groups)
+    run = vocabulary.convolve_input_vjp if settings.transposed else vocabulary.convolve
+    out = run(input, weight, settings.size, settings.stride, settings.padding, settings.dilation, settings.groups)
     if bias is not None:
-        out += bias.reshape(-1, *(1,) * len(size))
+        out += bias.reshape(settings.bias_shape)
     return laid_out(out, input, weight)
 
 
 @convolution_op.derivative(of="input")
-def _(xp, grad, weight, input_shape, stride, padding, dilation, transposed, output_padding, groups):
-    run = xp.convolve if transposed else xp.convolve_input_vjp
-    return run(grad, xp.conj(weight), tuple(input_shape[2:]), stride, padding, dilation, groups)
+def _(xp, grad, weight, settings):
+    run = xp.convolve if settings.transposed else xp.convolve_input_vjp
+    return run(
+        grad, xp.conj(weight), settings.image, settings.stride, settings.padding, settings.dilation, settings.groups
+    )
 
 
 @convolution_op.derivative(of="weight")
-def _(xp, grad, input, weight_shape, stride, padding, dilation, transposed, output_padding, groups):
-    image, windows = (grad, xp.conj(input)) if transposed else (xp.conj(input), grad)
-    return xp.convolve_weight_vjp(windows, image, tuple(weight_shape[2:]), stride, padding, dilation, groups)
+def _(xp, grad, input, settings):
+    windows, image = (xp.conj(input), grad) if settings.transposed else (grad, xp.conj(input))
+    return xp.convolve_weight_vjp(
+        windows, image, settings.kernel, settings.stride, settings.padding, settings.dilation, settings.groups
+    )
 
 
 @convolution_op.derivative(of="bias")
@@ -105,12 +98,9 @@ def _(xp, grad):
     return xp.sum(grad, (0, *range(2, len(grad.shape))))
 
 
-def _bias_sizes(node):
-    spec = node.specs[2]
-    return None if spec is None else spec.shape
-
-
-convolution_op.node_type._saved_bias_sym_sizes_opt = property(_bias_sizes)
+show_settings(
+    convolution_op, "stride", "padding", "dilation", "transposed", "output_padding", "groups", "bias_sym_sizes_opt"
+)
 
 
 # --- arguments ---
@@ -221,15 +211,12 @@ def _check_transposed(x, kernel, stride, padding, dilation, extra) -> None:
             f"{_named_axes('output_padding', extra, 0)} {_named_axes('stride', stride, 1)} "
             f"{_named_axes('dilation', dilation, 1)}"
         )
-    sizes = [
-        (n - 1) * s - 2 * p + d * (k - 1) + e + 1
-        for n, k, s, p, d, e in zip(x.shape[2:], kernel, stride, padding, dilation, extra)
-    ]
+    sizes = transposed_size(x.shape[2:], kernel, stride, padding, dilation, extra)
     refuses_none = x.numel and x.dtype is not float32 and not x.dtype.is_complex
     if any(n < 0 for n in sizes) or refuses_none and 0 in sizes:
         before, after = list(x.shape[2:]), sizes
         if len(sizes) == 1:
-            before, after = [1, *before], [1, *after]
+            before, after = [1, *before], (1, *after)
         raise RuntimeError(
             f"Given input size per channel: ({' x '.join(map(str, before))}). Calculated output size per channel: "
             f"({' x '.join(map(str, after))}). Output size is too small"
@@ -237,8 +224,8 @@ def _check_transposed(x, kernel, stride, padding, dilation, extra) -> None:
 
 
 @functools.lru_cache(4096)
-def _settled(x, weight, bias, stride, padding, dilation, transposed, extra, groups) -> tuple:
-    """Stride, padding, dilation and output padding per dimension, for specs that go together; PyTorch's errors."""
+def _settled(x, weight, bias, stride, padding, dilation, transposed, extra, groups) -> Settings:
+    """The settings per dimension and what follows from them, for specs that go together; PyTorch's errors."""
     if x.dtype.is_complex:
         for other, what in ((weight, "weight"), (bias, "bias")):
             if other is not None and other.dtype is not x.dtype:
@@ -283,17 +270,46 @@ def _settled(x, weight, bias, stride, padding, dilation, transposed, extra, grou
         _check_dtypes(x.dtype, weight.dtype, transposed, dilation, dims)
         if bias is not None and bias.dtype is not x.dtype:
             raise _unlike(x.dtype, bias.dtype, "bias")
-    return stride, padding, dilation, transposed, extra
+    image, kernel = x.shape[2:], weight.shape[2:]
+    if transposed:
+        size = transposed_size(image, kernel, stride, padding, dilation, extra)
+    else:
+        size = tuple(
+            (n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(image, kernel, stride, padding, dilation)
+        )
+    return Settings(
+        stride=stride, padding=padding, dilation=dilation, transposed=transposed, output_padding=extra, groups=groups,
+        bias_sym_sizes_opt=bias and bias.shape, bias_shape=(-1, *(1,) * dims), image=image, kernel=kernel, size=size,
+    )  # fmt: skip
+
+
+def transposed_size(image, kernel, stride, padding, dilation, extra) -> tuple:
+    """The sizes of the transpose of a convolution."""
+    return tuple(
+        (n - 1) * s - 2 * p + d * (k - 1) + e + 1
+        for n, k, s, p, d, e in zip(image, kernel, stride, padding, dilation, extra)
+    )
 
 
 def _run(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
-    settled = _settled(
-        input._spec, weight._spec, None if bias is None else bias._spec, stride, padding, dilation, transposed,
-        output_padding, groups,
+    spec = input._spec
+    settings = _settled(
+        spec, weight._spec, None if bias is None else bias._spec, stride, padding, dilation, transposed, output_padding,
+        groups,
     )  # fmt: skip
-    if input._spec.shape[1] == 0 and not transposed:  # PyTorch makes no channels of none, whatever the weight says
+    if spec.shape[1] == 0 and not transposed:  # PyTorch makes no channels of none, whatever the weight says
         weight, bias = weight.narrow(0, 0, 0), None
-    return convolution_op.single(input, weight, bias, *settled, groups)
+    return convolution_op.single(input, weight, bias, settings)
+
+
+def _keep(seen: dict, input, weight, bias, given: tuple, settled: tuple) -> None:
+    """Keep the settings for the arguments as they were given, where those are integers and tuples of them."""
+    if not input._spec.shape[1] or any(v.__class__ not in (int, tuple, str) for v in given):
+        return
+    specs = input._spec, weight._spec, None if bias is None else bias._spec
+    if len(seen) > 1024:
+        seen.clear()
+    seen[*specs, *given] = _settled(*specs, *settled)
 
 
 def _same_padding(input, weight, stride, dilation):
@@ -385,8 +401,18 @@ def _declare(dims: int):
     """conv<dims>d and conv_transpose<dims>d."""
     name, transposed_name = f"conv{dims}d", f"conv_transpose{dims}d"
     none = (0,) * dims
+    seen: dict[tuple, Settings] = {}  # of shapes and settings that need no more preparation
 
     def convolve(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+        try:
+            settings = seen[input._spec, weight._spec, None if bias is None else bias._spec, stride, padding, dilation,
+                            groups]  # fmt: skip
+        except (KeyError, AttributeError, TypeError):
+            return check_first(input, weight, bias, stride, padding, dilation, groups)
+        return convolution_op.single(input, weight, bias, settings)
+
+    def check_first(input, weight, bias, stride, padding, dilation, groups):
+        given = stride, padding, dilation, groups
         if not (isinstance(input, Tensor) and isinstance(weight, Tensor) and stride.__class__ is int
                 and padding.__class__ is int and dilation.__class__ is int and groups.__class__ is int
                 and (bias is None or isinstance(bias, Tensor))):  # fmt: skip
@@ -406,9 +432,20 @@ def _declare(dims: int):
         else:
             raise RuntimeError(f"Invalid padding string: '{padding}'")
         out = _run(input, weight, bias, stride, padding, dilation, False, none, int(groups))
-        return squeeze_dim.single(out, 0) if single else out
+        if single:
+            return squeeze_dim.single(out, 0)
+        if given[1] != "same":
+            _keep(seen, input, weight, bias, given, (stride, padding, dilation, False, none, int(groups)))
+        return out
 
     def transposed(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+        given = stride, padding, output_padding, groups, dilation
+        try:
+            found = seen[input._spec, weight._spec, None if bias is None else bias._spec, *given]
+        except (KeyError, AttributeError, TypeError):
+            pass
+        else:
+            return convolution_op.single(input, weight, bias, found)
         settings = {"stride": stride, "padding": padding, "output_padding": output_padding, "groups": groups,
                     "dilation": dilation}  # fmt: skip
         _expect_all(transposed_name, input, weight, bias, settings)
@@ -417,7 +454,10 @@ def _declare(dims: int):
             input = unsqueeze_op.single(input, 0)
         stride, padding, dilation, extra = [_ints(v, dims) for v in (stride, padding, dilation, output_padding)]
         out = _run(input, weight, bias, stride, padding, dilation, True, extra, int(groups))
-        return squeeze_dim.single(out, 0) if single else out
+        if single:
+            return squeeze_dim.single(out, 0)
+        _keep(seen, input, weight, bias, given, (stride, padding, dilation, True, extra, int(groups)))
+        return out
 
     for function, public, doc in (
         (convolve, name, "The convolution of images (batch, channels, *sizes) with a weight (out channels, channels "

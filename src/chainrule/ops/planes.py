@@ -1,16 +1,20 @@
 """The functions of core/axes.py as operations, so that derivatives made of them have derivatives; shapes of images."""
 
+import functools
+from types import SimpleNamespace as Settings
+
 import numpy as np
 
 from ..core import vocabulary
 from ..core.declare import Array, op
 from ..core.dtype import argument_type_name
 from ..core.layout import channels_last, channels_last_3d, is_laid_out
+from ..core.saved import read_saved
 from ..core.tensor import Tensor, strides_of
 from .shape import as_ints, expect_tensor
 
-__all__ = ["map_axes", "map_axes_vjp", "gather_planes", "scatter_planes", "laid_out", "sizes_of",
-           "number_each", "expect_tensor"]  # fmt: skip
+__all__ = ["map_axes", "map_axes_vjp", "gather_planes", "scatter_planes", "Settings", "settled",
+           "show_settings", "laid_out", "sizes_of", "number_each", "expect_tensor"]  # fmt: skip
 
 
 @op(method=False, namespace=None)
@@ -49,6 +53,30 @@ def _(xp, grad, self_shape, places, dims):
 @scatter_planes.derivative(of="self")
 def _(xp, grad, places, sizes):
     return xp.gather_planes(grad, places, len(sizes))
+
+
+# --- settings: what follows from shapes and attributes, worked out once ---
+
+
+def settled(function, *arguments):
+    """`function` of arguments that it keeps its results for; lists among them are given as tuples."""
+    try:
+        return function(*arguments)
+    except TypeError:
+        if not any(a.__class__ is list for a in arguments):
+            raise
+    return function(*[tuple(a) if a.__class__ is list else a for a in arguments])
+
+
+def show_settings(operation, *names: str) -> None:
+    """Let the nodes of an operation show the attributes in its `settings` as what they save."""
+
+    def read(name, node):
+        return getattr(read_saved("settings", node), name)
+
+    del operation.node_type._saved_settings
+    for name in names:
+        setattr(operation.node_type, "_saved_" + name, property(functools.partial(read, name)))
 
 
 # --- layout and arguments ---
