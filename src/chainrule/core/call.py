@@ -166,6 +166,8 @@ def make_binary(op, general=None):
             second = other._array
             other_edge = other._edge
             other_version = other._counter
+            if other_version is None:
+                return general(self, other)
             if other._view is not None:
                 other_edge = view_edge(other)
         array = self._array
@@ -200,7 +202,7 @@ def make_binary(op, general=None):
             node.saved = ()
         else:
             version = self._counter
-            if version is None or other_version is None and other_edge is not None:
+            if version is None:
                 return general(self, other)
             keep_self = edge is not None and self_needs_self or other_edge is not None and other_needs_self
             keep_other = edge is not None and self_needs_other or other_edge is not None and other_needs_other

@@ -185,7 +185,7 @@ def flipud(input):
 
 @op(name="roll", method=False, namespace=None)
 def roll_op(self: Array, shifts, dims):
-    return np.roll(self, shifts, dims)
+    return np.array(np.roll(self, shifts, dims), order="C", copy=None)
 
 
 @roll_op.derivative(of="self")

@@ -211,6 +211,7 @@ def _declare_extreme(name: str, ufunc):
             return self.copy(), np.zeros((), np.int64)
         if self.size:
             refuse(f"{name}_cpu", "c", self)
+        self = np.array(self, order="C", copy=None)
         values = ufunc.accumulate(self, axis=axis)
         # The index is that of the last element that equals the extreme so far.
         counted = np.arange(self.shape[axis]).reshape((-1,) + (1,) * (self.ndim - axis - 1))

@@ -9,7 +9,7 @@ from ..core.dtype import argument_type_name
 from ..core.registry import publish
 from ..core.tensor import wrap_dim
 from .precision import HALF
-from .reduction import cast, expect_tensor, into, is_dim
+from .reduction import MISSING, cast, expect_tensor, into, is_dim
 from .refusal import not_implemented
 
 __all__ = ["softmax", "log_softmax", "log_softmax_kernel"]
@@ -32,6 +32,8 @@ def exponentials(a, axis: int) -> tuple:
 
 
 def softmax_kernel(a, axis: int):
+    if not a.size:
+        return a.copy()
     if not a.ndim:
         return np.ones_like(a) if np.isfinite(a) else np.full_like(a, np.nan)
     out, total, _ = exponentials(a, axis)
@@ -39,6 +41,8 @@ def softmax_kernel(a, axis: int):
 
 
 def log_softmax_kernel(a, axis: int):
+    if not a.size:
+        return a.copy()
     if not a.ndim:
         return np.zeros_like(a) if np.isfinite(a) else np.full_like(a, np.nan)
     most = np.maximum.reduce(a, axis=axis, keepdims=True, initial=-np.inf)
@@ -74,15 +78,24 @@ def _(xp, grad, result, dim):
     return grad - xp.exp(result) * xp.sum(grad, dim if result.ndim else None, bool(result.ndim))
 
 
+def implicit(name: str, input, stacklevel: int) -> int:
+    """The dimension that nn.functional chooses where none is named."""
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel,
+    )
+    return 0 if input._spec.ndim in (0, 1, 3) else 1
+
+
 def _published(operation, doc: str):
     name = operation.name
     single = operation.single
 
-    def function(input, dim=None, dtype=None, *, axis=None, out=None):
-        if dim is None:
+    def function(input, dim=MISSING, dtype=None, *, axis=MISSING, out=None):
+        if dim is MISSING:
             dim = axis
         expect_tensor(name, input)
-        if dim is None:
+        if dim is MISSING:
             raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
         if not is_dim(dim):
             raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {argument_type_name(dim)}")
@@ -90,16 +103,17 @@ def _published(operation, doc: str):
         return result if out is None else into(name, out, (), result.detach())
 
     def functional(input, dim=None, _stacklevel=3, dtype=None):
-        if dim is None:
-            warnings.warn(
-                f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-                stacklevel=_stacklevel - 1,
-            )
-            dim = 0 if input._spec.ndim in (0, 1, 3) else 1
+        return function(input, implicit(name, input, _stacklevel) if dim is None else dim, dtype)
+
+    def special(input, dim=MISSING, *, dtype=None):
+        if dim is MISSING:
+            raise TypeError(f'special_{name}() missing 1 required positional arguments: "dim"')
         return function(input, dim, dtype)
 
-    def special(input, dim, *, dtype=None):
-        return function(input, dim, dtype)
+    def internal(input, dim, half_to_float):
+        if half_to_float:
+            raise RuntimeError("softmax with half to float conversion is not supported on CPU")
+        return function(input, dim)
 
     for made in (function, functional, special):
         made.__name__ = made.__qualname__ = name
@@ -107,6 +121,7 @@ def _published(operation, doc: str):
     operation.function = function
     put_method(name, function)
     publish("torch", name, function)
+    publish("torch", "_" + name, internal)
     publish("special", name, special)
     publish("nn.functional", name, functional)
     return function
@@ -118,9 +133,7 @@ log_softmax = _published(log_softmax_op, "The logarithm of softmax along a dimen
 
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """softmax of −input."""
-    from ..core.registry import FUNCTIONS
-
-    return FUNCTIONS["nn.functional"]["softmax"](-input, dim, _stacklevel + 1, dtype)
+    return softmax(-input, implicit("softmin", input, _stacklevel) if dim is None else dim, dtype)
 
 
 publish("nn.functional", "softmin", softmin)
