@@ -132,7 +132,7 @@ def abs(x):
 
 def sgn(x):
     """x / |x|, and 0 where x is 0 or NaN."""
-    out = np.sign(x)
+    out = np.sign(x, out=...)
     total = np.add.reduce(out, axis=None)
     if total != total:
         out = np.where(np.isnan(out), np.zeros((), out.dtype), out)

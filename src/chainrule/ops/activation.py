@@ -90,7 +90,7 @@ def _relu(a, out=...):
         if a.dtype.kind == "b":
             raise RuntimeError("Boolean inputs not supported for relu")
         raise NotImplementedError("clamp is not supported for complex types")
-    return bounded(a, 0, None) if a.dtype.kind == "f" else np.maximum(a, a.dtype.type(0))
+    return bounded(a, 0, None) if a.dtype.kind == "f" else np.maximum(a, a.dtype.type(0), out=out)
 
 
 relu = pointwise("relu", _relu, self=lambda xp, grad, result: xp.select(~(result <= 0), grad))

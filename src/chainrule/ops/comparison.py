@@ -78,7 +78,7 @@ def _is_infinite(name: str, sign: float):
     def call(a, out=...):
         if a.dtype.kind == "c":
             raise RuntimeError(f"{name} does not support complex inputs.")
-        return np.equal(a, sign * math.inf) if a.dtype.kind == "f" else np.zeros(a.shape, bool)
+        return np.equal(a, sign * math.inf, out=out) if a.dtype.kind == "f" else np.zeros(a.shape, bool)
 
     return call
 
@@ -90,7 +90,7 @@ isposinf = pointwise("isposinf", _is_infinite("isposinf", 1.0), kind="bool", inp
 isneginf = pointwise("isneginf", _is_infinite("isneginf", -1.0), kind="bool", inplace=False)
 isreal = pointwise(
     "isreal",
-    lambda a, out=...: np.equal(a.imag, 0) if a.dtype.kind == "c" else np.ones_like(a, bool),
+    lambda a, out=...: np.equal(a.imag, 0, out=out) if a.dtype.kind == "c" else np.ones_like(a, bool),
     kind="bool",
     inplace=False,
 )
@@ -99,7 +99,7 @@ isreal = pointwise(
 def _signbit(a, out=...):
     if a.dtype.kind == "c":
         raise NotImplementedError("signbit is not implemented for complex tensors.")
-    return np.signbit(a) if a.dtype.kind == "f" else np.less(a, np.zeros((), a.dtype))
+    return np.signbit(a, out=out) if a.dtype.kind == "f" else np.less(a, np.zeros((), a.dtype), out=out)
 
 
 signbit = pointwise("signbit", _signbit, kind="bool", inplace=False)

@@ -120,7 +120,7 @@ def _logaddexp(a, b, out=...):
     if a.dtype.kind != "c":
         return np.logaddexp(a, b, out=out)
     larger = np.where(a.real >= b.real, a, b)
-    return larger + np.log1p(np.exp(np.where(a.real >= b.real, b, a) - larger))
+    return np.add(larger, np.log1p(np.exp(np.where(a.real >= b.real, b, a) - larger)), out=out)
 
 
 def _logaddexp2(a, b, out=...):
@@ -335,10 +335,10 @@ def logit(self: Array, eps=None):
 
 @logit.derivative(of="self")
 def _(xp, grad, self, eps):
-    spread = self * (1 - self)
-    slope = xp.where(spread == 0, grad * math.inf, grad / spread)
     low, high = (0, 1) if eps is None else (eps, 1 - eps)
-    outside = xp.logical_or(self < low, self > high)
+    outside = xp.logical_not(xp.logical_and(self >= low, self <= high))
+    inside = xp.where(outside, xp.ones_like(self) / 2, self)  # so that no infinity from outside gets into derivatives
+    slope = grad / (inside * (1 - inside))
     return xp.where(outside, xp.zeros_like(slope) if eps is not None else xp.zeros_like(slope) * math.nan, slope)
 
 

@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from ..core.declare import Array, composite, op
+from ..core.declare import Array, _no_derivative, _show_no_derivative, composite, op
 from ..core.dtype import argument_type_name, as_dtype, get_default_dtype, int64
 from ..core.general import broadcast_shapes, refuse_out_gradient, write_out
 from ..core.scalars import python_number
@@ -92,6 +92,8 @@ def _flip_out_kernel(self: Array, p: float, source):
 
 
 _bernoulli_number = _operation("bernoulli_p", _flip_out_kernel, "NotImplemented")
+_bernoulli_number.derivative(of="self")(_no_derivative("bernoulli"))
+_show_no_derivative(_bernoulli_number.node_type)
 
 
 @composite
@@ -124,9 +126,8 @@ def _binomial(count: Array, prob: Array, source):
     return draw.binomial(source, *np.broadcast_arrays(count, prob))
 
 
-@_binomial.derivative(of=("count", "prob"))
-def _(xp, grad):
-    raise RuntimeError("derivative for aten::binomial is not implemented")
+_binomial.derivative(of=("count", "prob"))(_no_derivative("binomial"))
+_show_no_derivative(_binomial.node_type)
 
 
 @composite(method=False)
