@@ -46,6 +46,8 @@ from . import (  # noqa: F401, I001
     counting,
     differences,
     covariance,
+    special,
+    polynomials,
     softmax,
     loss,
     likelihood,
@@ -54,5 +56,5 @@ from . import (  # noqa: F401, I001
     sampling,
     dropout,
 )
-from . import convolution, planes, pooling  # noqa: F401
+from . import convolution, planes, pooling, adaptive_pooling  # noqa: F401
 from . import differentiable  # noqa: F401

@@ -1,4 +1,4 @@
-"""Pooling: the average of each window of an image, the largest element, the norm; windows that slide or adapt.
+"""Pooling: the average of each window of an image, the largest element, the norm; windows that slide.
 
 Every op works on (…, *sizes) and takes its windows along the last dimensions. The one-dimensional forms are those in
 two dimensions with a height of 1, as in PyTorch, whose graph shows it.
@@ -10,17 +10,17 @@ import math
 import numpy as np
 
 from ..core import vocabulary
-from ..core.axes import adaptive, sliding
+from ..core.axes import sliding
 from ..core.declare import Array, composite, op
 from ..core.dtype import argument_type_name, bool_, int64
 from ..core.modes import state
 from ..core.registry import publish
-from ..core.tensor import Tensor
-from .maxima import adapted, maxima, regular
-from .planes import expect_tensor, laid_out, number_each, sizes_of
+from .maxima import maxima, regular
+from .planes import Settings, expect_tensor, laid_out, number_each, settled, show_settings, sizes_of
 from .squeezing import squeeze_dim, unsqueeze_op
 
-__all__ = ["avg_pool2d", "max_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "with_height"]
+__all__ = ["avg_pool2d", "max_pool2d", "with_height", "one_each", "check_line", "refuse", "product_of",
+           "publish_functional"]  # fmt: skip
 
 _WORDS = {1: "one", 2: "two", 3: "three"}
 _AXES = {2: "HW", 3: "THW"}
@@ -102,8 +102,7 @@ def _check_padding(kernel, padding) -> None:
     raise RuntimeError(f"pad should be smaller than or equal to half of kernel size, but got {found}")
 
 
-@functools.lru_cache(4096)
-def settled(name: str, spec, kernel, stride, padding, dilation, ceil_mode) -> tuple:
+def fitted(name: str, spec, kernel, stride, padding, dilation, ceil_mode) -> tuple:
     """(kernel, stride, padding, dilation, number of windows) per dimension, for settings that fit the image."""
     dims = int(name[-2])
     _check_lengths(name, dims, kernel, stride, padding, dilation)
@@ -165,7 +164,6 @@ def refuse(kernel: str, spec, allowed: bool) -> None:
 # --- averages ---
 
 
-@functools.lru_cache(4096)
 def _averages(sizes, kernel, stride, padding, out, include_pad, divisor) -> tuple:
     """(maps, divisor) of an average pool."""
     maps = tuple(map(sliding, sizes, out, kernel, stride, padding))
@@ -178,10 +176,10 @@ def _averages(sizes, kernel, stride, padding, out, include_pad, divisor) -> tupl
         if not include_pad:
             starts, ends = [max(a, 0) for a in starts], [min(b, n) for b in ends]
         counts.append([b - a for a, b in zip(starts, ends)])
-    return maps, _product_of(counts)
+    return maps, product_of(counts)
 
 
-def _product_of(counts: list):
+def product_of(counts: list):
     """The product of a count per dimension: a number where all are alike, otherwise an array over the dimensions."""
     if all(len(set(c)) <= 1 for c in counts):
         return math.prod(c[0] if c else 1 for c in counts)
@@ -191,47 +189,53 @@ def _product_of(counts: list):
 def _declare_average(dims: int):
     name = f"avg_pool{dims}d"
 
-    def plan(shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-        sizes = tuple(shape[len(shape) - dims :])
-        stride = stride or kernel_size
-        out = tuple(map(output_size, sizes, kernel_size, stride, padding, (1,) * dims, (ceil_mode,) * dims))
-        return _averages(sizes, kernel_size, stride, padding, out, count_include_pad, divisor_override)
-
     @op(name=name, node=f"AvgPool{dims}DBackward0", method=False, namespace=None)
-    def pool(self: Array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-        maps, divisor = plan(self.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-        return laid_out(vocabulary.map_axes(self, maps, divisor), *(self,) * (dims == 2))
+    def pool(self: Array, settings):
+        out = vocabulary.map_axes(self, settings.maps, settings.divisor)
+        return laid_out(out, self) if dims == 2 else laid_out(out)
 
     @pool.derivative(of="self")
-    def _(xp, grad, self_shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-        maps, divisor = plan(self_shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-        return xp.map_axes_vjp(grad, maps, divisor)
+    def _(xp, grad, settings):
+        return xp.map_axes_vjp(grad, settings.maps, settings.divisor)
 
-    def function(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-                 divisor_override=None):  # fmt: skip
+    show_settings(pool, "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
+
+    @functools.lru_cache(4096, typed=True)
+    def prepare(spec, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
         kernel = sizes_of(kernel_size, name, "kernel_size", 2)
-        stride = () if stride is None else sizes_of(stride, name, "stride")
+        step = () if stride is None else sizes_of(stride, name, "stride")
         padding = sizes_of(padding, name, "padding")
         if divisor_override is not None and not hasattr(divisor_override, "__index__"):
             raise TypeError(
                 f"{name}(): argument 'divisor_override' must be int, not {argument_type_name(divisor_override)}"
             )
-        spec = expect_tensor(input, name)._spec
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
-        found = settled(name, spec, kernel, stride, padding, (1,), bool(ceil_mode))
+        ceil_mode, include = bool(ceil_mode), bool(count_include_pad)
+        kernel, stride, padding, _, out = fitted(name, spec, kernel, step, padding, (1,), ceil_mode)
         half = spec.dtype.itemsize == 2 and spec.dtype.is_floating_point
-        refuse("avg_pool2d" if dims == 2 else "avg_pool3d_out_frame", spec,
-               spec.dtype is int64 or spec.dtype.is_floating_point and not (dims == 3 and half))  # fmt: skip
-        return pool.single(input, found[0], found[1] if stride else (), found[2], bool(ceil_mode),
-                           bool(count_include_pad), divisor_override)  # fmt: skip
+        allowed = spec.dtype is int64 or spec.dtype.is_floating_point and not (dims == 3 and half)
+        refuse("avg_pool2d" if dims == 2 else "avg_pool3d_out_frame", spec, allowed)
+        sizes = spec.shape[spec.ndim - dims :]
+        maps, divisor = _averages(sizes, kernel, stride, padding, out, include, divisor_override)
+        return Settings(
+            maps=maps, divisor=divisor, kernel_size=kernel, stride=stride if step else (), padding=padding,
+            ceil_mode=ceil_mode, count_include_pad=include, divisor_override=divisor_override,
+        )  # fmt: skip
 
-    _publish(function, name, "The average of each window of the last dimensions.")
+    def function(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+                 divisor_override=None):  # fmt: skip
+        spec = expect_tensor(input, name)._spec
+        return pool.single(
+            input, settled(prepare, spec, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        )
+
+    publish_functional(function, name, "The average of each window of the last dimensions.")
     pool.function = function
     return function
 
 
-def _publish(function, name: str, doc: str, torch_too: bool = False) -> None:
+def publish_functional(function, name: str, doc: str, torch_too: bool = False) -> None:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{doc}\n    https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.{name}.html"
     publish("nn.functional", name, function)
@@ -252,97 +256,7 @@ def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
     return with_height(avg_pool2d, input, (1, kernel), (1, step), (0, padding), ceil_mode, count_include_pad)
 
 
-_publish(avg_pool1d, "avg_pool1d", "The average of each window of the last dimension.", torch_too=True)
-
-
-# --- averages over windows that adapt ---
-
-
-@functools.lru_cache(4096)
-def _adapting(sizes, out) -> tuple:
-    """(maps, divisor) of an adaptive average pool."""
-    found = [adaptive(n, m) for n, m in zip(sizes, out)]
-    return tuple(m for m, _ in found), _product_of([c for _, c in found])
-
-
-def _adaptive_sizes(name: str, input, output_size, dims: int) -> tuple:
-    """The size of the result, None standing for that of the input."""
-    if not isinstance(input, Tensor):
-        raise AttributeError(f"'{type(input).__name__}' object has no attribute 'size'")
-    if hasattr(output_size, "__index__"):
-        return (int(output_size),) * dims
-    if not isinstance(output_size, (tuple, list)):
-        raise TypeError(f"object of type '{type(output_size).__name__}' has no len()")
-    shape = input._spec.shape
-    if len(shape) <= len(output_size):
-        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
-    return tuple(
-        n if v is None else sizes_of(v, name, "output_size", 2)[0]
-        for v, n in zip(output_size, shape[len(shape) - len(output_size) :])
-    )
-
-
-def _check_adaptive_image(name: str, spec, dims: int, colon: str) -> None:
-    if spec.ndim not in (dims + 1, dims + 2):
-        raise RuntimeError(f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(spec.shape)}")
-    from_dim = 1 if colon or dims == 3 else spec.ndim - dims
-    for at in range(from_dim, spec.ndim):
-        if not spec.shape[at]:
-            raise RuntimeError(
-                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
-                f"{list(spec.shape)} with dimension {at} being empty"
-            )
-
-
-def _declare_adaptive_average(dims: int):
-    name = f"adaptive_avg_pool{dims}d"
-
-    @op(name=name, node=f"AdaptiveAvgPool{dims}DBackward0", method=False, namespace=None)
-    def pool(self: Array, output_size):
-        out = vocabulary.map_axes(self, *_adapting(self.shape[self.ndim - dims :], output_size))
-        return laid_out(out, *(self,) * (dims == 2))
-
-    @pool.derivative(of="self")
-    def _(xp, grad, self_shape, output_size):
-        return xp.map_axes_vjp(grad, *_adapting(tuple(self_shape[len(self_shape) - dims :]), output_size))
-
-    def run(input, out: tuple):
-        spec = input._spec
-        if len(out) != dims:
-            raise RuntimeError(f"{name}: output_size must be {dims}")
-        if any(n < 0 for n in out):
-            listed = f"{out[0]}, {out[1]}" + "".join(f",{n}" for n in out[2:])
-            raise RuntimeError(
-                f"{name}: elements of output_size must be greater than or equal to 0 but received {{{listed}}}"
-            )
-        if out == (1,) * dims and spec.ndim >= dims:
-            return input.mean(tuple(range(-dims, 0)), True)
-        _check_adaptive_image(name, spec, dims, "")
-        refuse(name if dims == 2 else f"{name}_cpu", spec, spec.dtype.is_floating_point or dims == 2 and not spec.numel)
-        return pool.single(input, out)
-
-    def function(input, output_size):
-        return run(input, _adaptive_sizes(name, input, output_size, dims))
-
-    _publish(function, name, "The averages over so many windows that share the last dimensions equally.")
-    pool.function = function
-    return function, run
-
-
-adaptive_avg_pool2d, _adaptive_avg_pool2d = _declare_adaptive_average(2)
-adaptive_avg_pool3d, _ = _declare_adaptive_average(3)
-
-
-def adaptive_avg_pool1d(input, output_size):
-    name = "adaptive_avg_pool1d"
-    expect_tensor(input, name)
-    out = one_each(name, "output_size", 2, output_size)
-    check_line(name, input)
-    return with_height(_adaptive_avg_pool2d, input, (1, out))
-
-
-_publish(adaptive_avg_pool1d, "adaptive_avg_pool1d", "The averages over so many windows that share the last dimension.",
-         torch_too=True)  # fmt: skip
+publish_functional(avg_pool1d, "avg_pool1d", "The average of each window of the last dimension.", torch_too=True)
 
 
 # --- the largest element ---
@@ -351,42 +265,45 @@ _publish(adaptive_avg_pool1d, "adaptive_avg_pool1d", "The averages over so many 
 def _declare_max(dims: int):
     name = f"max_pool{dims}d"
 
-    def plan(shape, kernel_size, stride, padding, dilation, ceil_mode):
-        sizes = tuple(shape[len(shape) - dims :])
-        stride = stride or kernel_size
-        out = tuple(map(output_size, sizes, kernel_size, stride, padding, dilation, (ceil_mode,) * dims))
-        return regular(sizes, kernel_size, stride, padding, dilation, out)
-
     @op(name=f"{name}_with_indices", node=f"MaxPool{dims}DWithIndicesBackward0", nondifferentiable_outputs=(1,),
         method=False, namespace=None)  # fmt: skip
-    def pool(self: Array, kernel_size, stride, padding, dilation, ceil_mode):
-        values, places = maxima(self, plan(self.shape, kernel_size, stride, padding, dilation, ceil_mode), True)
+    def pool(self: Array, settings):
+        values, places = maxima(self, settings.windows, True)
         return laid_out(values, self), laid_out(places, self)
 
     @pool.derivative(of="self")
-    def _(xp, grad, self_shape, kernel_size, stride, padding, dilation, ceil_mode, result1):
-        apart = plan(self_shape, kernel_size, stride, padding, dilation, ceil_mode).distinct
-        return xp.scatter_planes(grad, result1, tuple(self_shape[len(self_shape) - dims :]), apart)
+    def _(xp, grad, result1, settings):
+        return xp.scatter_planes(grad, result1, settings.windows.sizes, settings.windows.distinct)
+
+    show_settings(pool, "kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
     @op(name=f"{name}_values", method=False, namespace=None)
-    def values(self: Array, kernel_size, stride, padding, dilation, ceil_mode):
-        return laid_out(maxima(self, plan(self.shape, kernel_size, stride, padding, dilation, ceil_mode), False), self)
+    def values(self: Array, settings):
+        return laid_out(maxima(self, settings.windows, False), self)
 
-    def run(input, kernel_size, stride, padding, dilation, ceil_mode, indices: bool):
+    @functools.lru_cache(4096, typed=True)
+    def prepare(spec, kernel_size, stride, padding, dilation, ceil_mode, indices):
         called = f"{name}_with_indices" if indices else name
         kernel = sizes_of(kernel_size, called, "kernel_size", 2)
-        stride = () if stride is None else sizes_of(stride, called, "stride", 3 * indices)
+        step = () if stride is None else sizes_of(stride, called, "stride", 3 * indices)
         padding = sizes_of(padding, called, "padding", 4 * indices)
         dilation = sizes_of(dilation, called, "dilation", 5 * indices)
-        spec = expect_tensor(input, name)._spec
-        found = settled(name, spec, kernel, stride, padding, dilation, bool(ceil_mode))
+        ceil_mode = bool(ceil_mode)
+        kernel, stride, padding, dilation, out = fitted(name, spec, kernel, step, padding, dilation, ceil_mode)
         refuse(name, spec, spec.dtype is not bool_ and not spec.dtype.is_complex)
-        settings = found[0], found[1] if stride else (), found[2], found[3], bool(ceil_mode)
+        return Settings(
+            windows=regular(spec.shape[spec.ndim - dims :], kernel, stride, padding, dilation, out),
+            kernel_size=kernel, stride=stride if step else (), padding=padding, dilation=dilation, ceil_mode=ceil_mode,
+        )  # fmt: skip
+
+    def run(input, kernel_size, stride, padding, dilation, ceil_mode, indices: bool):
+        spec = expect_tensor(input, name)._spec
+        settings = settled(prepare, spec, kernel_size, stride, padding, dilation, ceil_mode, indices)
         if indices:
-            return pool.general(input, *settings)
-        if state.grad_enabled and input.requires_grad:
-            return pool.general(input, *settings)[0]
-        return values.single(input, *settings)
+            return pool.single(input, settings)
+        if input.requires_grad and state.grad_enabled:
+            return pool.single(input, settings)[0]
+        return values.single(input, settings)
 
     pool.function = values.function = pool.general
     doc = "The largest element of each window of the last dimensions{}; NaN counts as the largest."
@@ -404,8 +321,8 @@ def _publish_max(name: str, run, doc: str) -> None:
     def plain(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
         return run(input, kernel_size, stride, padding, dilation, ceil_mode, False)
 
-    _publish(with_indices, f"{name}_with_indices", doc.format(", and its place in its plane"))
-    _publish(function, name, doc.format("") + " With return_indices also its place in its plane.")
+    publish_functional(with_indices, f"{name}_with_indices", doc.format(", and its place in its plane"))
+    publish_functional(function, name, doc.format("") + " With return_indices also its place in its plane.")
     plain.__name__ = plain.__qualname__ = name
     plain.__doc__ = doc.format("")
     publish("torch", name, plain)
@@ -473,76 +390,6 @@ def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation
 
 
 publish("torch", "max_pool1d_with_indices", max_pool1d_with_indices)
-
-
-# --- the largest element of windows that adapt ---
-
-
-def _declare_adaptive_max(dims: int):
-    name = f"adaptive_max_pool{dims}d"
-
-    @op(name=f"{name}_with_indices", node=f"AdaptiveMaxPool{dims}DBackward0", nondifferentiable_outputs=(1,),
-        method=False, namespace=None)  # fmt: skip
-    def pool(self: Array, output_size):
-        values, places = maxima(self, adapted(self.shape[self.ndim - dims :], output_size), True)
-        return laid_out(values, self), laid_out(places, self)
-
-    @pool.derivative(of="self")
-    def _(xp, grad, self_shape, result1):
-        return xp.scatter_planes(grad, result1, tuple(self_shape[len(self_shape) - dims :]), False)
-
-    def run(input, out: tuple):
-        spec = input._spec
-        _check_adaptive_image(name, spec, dims, ":")
-        if len(out) != dims:
-            raise RuntimeError(f"{name}(): internal error: output_size.size() must be {dims}")
-        for n in out:
-            if n < 0:
-                shape = [*spec.shape[: spec.ndim - dims], *out]
-                raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {shape}")
-        refuse(name if dims == 2 else f"{name}_cpu", spec, spec.dtype.is_floating_point)
-        return pool.general(input, out)
-
-    def with_indices(input, output_size, return_indices=False):
-        return run(input, _adaptive_sizes(name, input, output_size, dims))
-
-    pool.function = with_indices
-    _publish_adaptive_max(name, with_indices)
-    return run
-
-
-def _publish_adaptive_max(name: str, with_indices) -> None:
-    def function(input, output_size, return_indices=False):
-        found = with_indices(input, output_size)
-        return found if return_indices else found[0]
-
-    doc = "The largest element of so many windows that share the last dimensions equally"
-    _publish(function, name, f"{doc}; with return_indices also its place in its plane.")
-    _publish(with_indices, f"{name}_with_indices", f"{doc}, and its place in its plane.")
-
-
-_adaptive_max_pool2d = _declare_adaptive_max(2)
-adaptive_max_pool3d = _declare_adaptive_max(3)
-adaptive_max_pool2d = _adaptive_max_pool2d
-
-
-def adaptive_max_pool1d_with_indices(input, output_size, return_indices=False):
-    name = "adaptive_max_pool1d"
-    expect_tensor(input, name)
-    out = one_each(name, "output_size", 2, output_size)
-    check_line(name, input)
-    spec = input._spec
-    for at in range(1 if spec.ndim == 3 else 0, spec.ndim):
-        if not spec.shape[at]:
-            raise RuntimeError(
-                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
-                f"{list(spec.shape)} with dimension {at} being empty"
-            )
-    return with_height(_adaptive_max_pool2d, input, (1, out))
-
-
-_publish_adaptive_max("adaptive_max_pool1d", adaptive_max_pool1d_with_indices)
-publish("torch", "adaptive_max_pool1d", adaptive_max_pool1d_with_indices)
 
 
 # --- norms ---
