@@ -10,15 +10,19 @@ import numpy as np
 
 from ..core.declare import Array, op
 from ..core.dtype import argument_type_name
+from ..core.general import broadcast_shapes
+from ..core.grad_mode import no_grad
 from ..core.registry import FUNCTIONS, publish
 from ..core.tensor import Tensor
 from .precision import HALF
 from .reduction import total
-from .refusal import not_implemented
+from .refusal import not_implemented, refuse
 
-__all__ = ["reduced", "reduction_of", "share_of", "apply_reduction"]
+__all__ = ["reduced", "reduction_of", "numbered", "share_of", "apply_reduction", "expect_tensors"]
 
 # --- reductions ---
+
+REDUCTIONS = ("none", "mean", "sum")
 
 
 def reduction_of(reduction, size_average=None, reduce=None) -> str:
@@ -30,9 +34,22 @@ def reduction_of(reduction, size_average=None, reduce=None) -> str:
             f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
             stacklevel=3,
         )
-    if reduction not in ("none", "mean", "sum"):
+    if reduction not in REDUCTIONS:
+        if reduction == "elementwise_mean":
+            warnings.warn(
+                "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
+            )
+            return "mean"
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return reduction
+
+
+def numbered(reduction: int, name: str, position: int | None = None) -> str:
+    """The reduction that the functions of torch itself know by a number: 1 mean, 2 sum, all others none."""
+    if not isinstance(reduction, int):
+        where = f" (position {position})" if position else ""
+        raise TypeError(f"{name}(): argument 'reduction'{where} must be int, not {argument_type_name(reduction)}")
+    return REDUCTIONS[reduction] if reduction in (1, 2) else "none"
 
 
 def reduced(values, reduction: str):
@@ -67,6 +84,12 @@ def expect_tensors(name: str, **tensors) -> None:
             )
 
 
+def like(x, other):
+    """A floating-point tensor in the dtype of another one, which the result is to have."""
+    dtype = other._spec.dtype
+    return x if x._spec.dtype is dtype or not dtype.is_floating_point else x.to(dtype)
+
+
 def warn_of_sizes(input, target) -> None:
     if target.size() != input.size():
         warnings.warn(
@@ -83,16 +106,16 @@ def _distance(name: str, kernel_name: str, losses, slope, extra: str = ""):
     """The operation and formulas of a loss of self − target; `slope(xp, difference, parameter)` is its derivative."""
 
     def kernel(self: Array, target: Array, reduction: str):
-        if self.dtype.kind not in "fc":
-            raise not_implemented(kernel_name, self)
+        refuse(kernel_name, "biuc", self)
         return losses(self, target, reduction, None)
 
     def kernel_with(self: Array, target: Array, reduction: str, parameter):
-        if self.dtype.kind not in "f":
-            raise not_implemented(kernel_name, self)
+        refuse(kernel_name, "biuc", self)
         return losses(self, target, reduction, parameter)
 
-    operation = op(kernel_with if extra else kernel, name=name, promote=("self", "target"), method=False, namespace=None)
+    operation = op(
+        kernel_with if extra else kernel, name=name, promote=("self", "target"), method=False, namespace=None
+    )
     operation.numbers = ()
     names = ("self", "target", "reduction", "parameter") if extra else ("self", "target", "reduction")
     for of, sign in (("self", 1), ("target", -1)):
@@ -181,6 +204,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     reduction = reduction_of(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    target = like(target, input)
     if weight is None:
         return huber_op.single(input, target, reduction, delta)
     if weight.size() != input.size():
@@ -191,6 +215,8 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 
 @op(name="soft_margin_loss", promote=("self", "target"), method=False, namespace=None)
 def soft_margin_op(self: Array, target: Array, reduction: str):
+    if self.dtype.kind == "c":
+        return reduced(np.log1p(np.exp(-target * self)), reduction)
     return reduced(np.logaddexp(np.zeros((), self.dtype), -target * self), reduction)
 
 
@@ -198,20 +224,26 @@ soft_margin_op.numbers = ()
 
 
 def _soft_margin_slope(xp, grad, self, target, reduction):
-    return share_of(grad, reduction, self, target) * -xp.sigmoid(-target * self)
+    return share_of(grad, reduction, self, target) * -xp.conj(xp.sigmoid(-target * self))
 
 
 soft_margin_op.derivative(of="self")(
-    lambda xp, grad, self, target, reduction: _soft_margin_slope(xp, grad, self, target, reduction) * target
+    lambda xp, grad, self, target, reduction: _soft_margin_slope(xp, grad, self, target, reduction) * xp.conj(target)
 )
 soft_margin_op.derivative(of="target")(
-    lambda xp, grad, self, target, reduction: _soft_margin_slope(xp, grad, self, target, reduction) * self
+    lambda xp, grad, self, target, reduction: _soft_margin_slope(xp, grad, self, target, reduction) * xp.conj(self)
 )
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """log(1 + exp(−target · input)), for targets 1 and −1."""
-    return soft_margin_op.single(input, target, reduction_of(reduction, size_average, reduce))
+    reduction = reduction_of(reduction, size_average, reduce)
+    expect_tensors("soft_margin_loss", input=input, target=target)
+    if not input._spec.inexact:
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {input._spec.dtype.scalar_name}"
+        )
+    return soft_margin_op.single(input, like(target, input), reduction)
 
 
 # --- binary cross entropy ---
@@ -263,12 +295,22 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
             "Please ensure they have the same size."
         )
     if input._spec.dtype is not target._spec.dtype:
-        raise RuntimeError(
-            f"Found dtype {target._spec.dtype.scalar_name} but expected {input._spec.dtype.scalar_name}"
-        )
+        raise RuntimeError(f"Found dtype {target._spec.dtype.scalar_name} but expected {input._spec.dtype.scalar_name}")
     if not input._spec.inexact:
         raise not_implemented("binary_cross_entropy", input._array)
+    if weight is not None:
+        check_expandable(weight._spec.shape, target._spec.shape)
     return bce_op.single(input, target, weight, reduction)
+
+
+def check_expandable(given, shape) -> None:
+    """RuntimeError where a weight does not broadcast with the targets."""
+    for back, (m, n) in enumerate(zip(reversed(given), reversed(shape)), 1):
+        if m != n and m != 1 and n != 1:
+            raise RuntimeError(
+                f"Attempting to broadcast a dimension of length {m} at -{back}! Mismatching argument at index 1 had "
+                f"torch.Size({list(given)}); but expected shape should be broadcastable to {list(shape)}"
+            )
 
 
 def softplus_of_minus(a):
@@ -323,13 +365,34 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     reduction = reduction_of(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    return bce_logits_op.general(input, target, weight, pos_weight, reduction)
+    dtype = target._spec.dtype
+    if not dtype.is_floating_point or not input._spec.dtype.is_floating_point:
+        _refuse_logits(input, target)
+    if pos_weight is not None:
+        broadcast_shapes(pos_weight._spec.shape, target._spec.shape)
+    return bce_logits_op.single(like(input, target), target, weight, pos_weight, reduction)
+
+
+def _refuse_logits(input, target) -> None:
+    dtype = target._spec.dtype
+    if not dtype.is_floating_point and not dtype.is_complex:
+        if str(dtype) == "torch.bool":
+            raise RuntimeError(
+                "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+                "instead."
+            )
+        if input._spec.inexact:
+            raise RuntimeError(f"result type Float can't be cast to the desired output type {dtype.scalar_name}")
+    raise not_implemented("log_sigmoid_cpu", input._array)
 
 
 # --- divergences and likelihoods made of other operations ---
 
 
 def _kl(input, target, log_target: bool):
+    expect_tensors("kl_div", input=input, target=target)
+    if not (input._spec.inexact and target._spec.inexact):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         return target.exp() * (target - input)
     return FUNCTIONS["torch"]["xlogy"](target, target) - target * input
@@ -347,19 +410,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
             "'batchmean' in the next major release.",
             stacklevel=2,
         )
-    losses = _kl(input, target, log_target)
-    if batchmean:
-        losses = losses.sum()
-        return losses / input.size()[0] if input.dim() else losses
-    return apply_reduction(losses, reduction_of(reduction))
-
-
-_NUMBERED = ("none", "mean", "sum")
-
-
-def _kl_by_number(input, target, reduction=1, *, log_target=False):
-    """kl_div with the reduction as a number (0 none, 1 mean, 2 sum); of the number 1 torch.kl_div takes none."""
-    return _kl(input, target, log_target) if reduction in (0, 1) else _kl(input, target, log_target).sum()
+    reduction = "sum" if batchmean else reduction_of(reduction)
+    loss = apply_reduction(_kl(input, target, log_target), reduction)
+    return loss / input.size()[0] if batchmean and input.dim() else loss
 
 
 def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
@@ -370,6 +423,7 @@ def poisson_nll_loss(input, target, log_input=True, full=False, size_average=Non
 
 
 def _poisson(input, target, log_input, full, eps, reduction):
+    expect_tensors("poisson_nll_loss", input=input, target=target)
     losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
@@ -383,31 +437,40 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * FUNCTIONS["torch"]["ones_like"](input)
-    elif (var < 0).any():
+    elif FUNCTIONS["torch"]["any"](var < 0):
         raise ValueError("var has negative entry/entries")
     if var.size() != input.size():
         if input.size()[:-1] == var.size():
             var = var.unsqueeze(-1)
         elif input.size()[:-1] != var.size()[:-1] or var.size(-1) != 1:
             raise ValueError("var is of incorrect size")
-    if reduction not in ("none", "mean", "sum"):
+    if reduction not in REDUCTIONS:
         raise ValueError(reduction + " is not valid")
-    held = var.detach().clone().clamp_(min=eps)
-    var = var + (held - var.detach())
+    var = var.clone()
+    with no_grad():
+        var.clamp_(min=eps)
     losses = 0.5 * (var.log() + (input - target) ** 2 / var)
     if full:
         losses = losses + 0.5 * math.log(2 * math.pi)
     return apply_reduction(losses, reduction)
 
 
+# --- the functions of torch itself, which know reductions by numbers ---
+
+
+def _kl_by_number(input, target, reduction=0, *, log_target=False):
+    """kl_div with the reduction as a number: 0 none, 1 mean, 2 sum."""
+    return apply_reduction(_kl(input, target, log_target), numbered(reduction, "kl_div", 3))
+
+
 def _poisson_by_number(input, target, log_input, full, eps, reduction):
     """poisson_nll_loss with the reduction as a number: 0 none, 1 mean, 2 sum."""
-    return _poisson(input, target, log_input, full, eps, _NUMBERED[reduction])
+    return _poisson(input, target, log_input, full, eps, numbered(reduction, "poisson_nll_loss", 6))
 
 
-def _bce_by_number(input, target, weight=None, pos_weight=None, reduction=1):
+def _bce_by_number(input, target, weight=None, pos_weight=None, reduction=0):
     """binary_cross_entropy_with_logits with the reduction as a number: 0 none, 1 mean, 2 sum."""
-    reduction = _NUMBERED[reduction]
+    reduction = numbered(reduction, "binary_cross_entropy_with_logits", 5)
     return binary_cross_entropy_with_logits(input, target, weight, None, None, reduction, pos_weight)
 
 
