@@ -100,7 +100,9 @@ def gradients(T, results, tensors):
     except Exception as error:
         return [(type(error).__name__, str(error).split("\n")[0])]
     seen = [g if g is None else describe(g, [], False) for g in found]
-    for g in seen:  # how a gradient lies in memory follows from the order of PyTorch's kernels, which is nobody's business
+    for (
+        g
+    ) in seen:  # how a gradient lies in memory follows from the order of PyTorch's kernels, which is nobody's business
         if g is not None:
             assert g["strides"] is None or all(s >= 0 for s in g.pop("strides"))
     return seen
@@ -156,5 +158,8 @@ def same_text(a: str, b: str) -> bool:
     import re
 
     number = re.compile(r"\d+\.?\d*(e[+-]\d+)?")
-    return number.sub("#", a).replace(" ", "").replace("-", "") == number.sub("#", b).replace(" ", "").replace("-", "") \
-        if a != b else True
+    return (
+        number.sub("#", a).replace(" ", "").replace("-", "") == number.sub("#", b).replace(" ", "").replace("-", "")
+        if a != b
+        else True
+    )

@@ -33,7 +33,11 @@ def _argument_named(difference, theirs, ours, operands) -> bool:
 
 def _mixed_layouts(difference, theirs, ours, operands) -> bool:
     layouts = {o.layout for o in operands if hasattr(o, "layout")}
-    return difference.startswith(".results[0].strides") and len(operands) > 1 and bool(layouts & {"transposed", "expanded"})
+    return (
+        difference.startswith(".results[0].strides")
+        and len(operands) > 1
+        and bool(layouts & {"transposed", "expanded"})
+    )
 
 
 def _special_values(difference, theirs, ours, operands) -> bool:
@@ -82,26 +86,45 @@ KNOWN: list[tuple] = [
     ("unflatten writing", _texts("unflatten got an unexpected error"), "The second line names places in C++ code."),
     ("as_strided writing", lambda d, t, o, x: True, "Elements that share memory are written in no fixed order."),
     ("adjoint writing", _complex, "conj makes a copy, where PyTorch makes a view that conjugates when it is read."),
-    ("writing view reading put flip rot90", _layout("expanded"), "Writing to elements that share memory, and their strides."),
+    (
+        "writing view reading put flip rot90",
+        _layout("expanded"),
+        "Writing to elements that share memory, and their strides.",
+    ),
     ("put", _layout("transposed"), "The strides of the copy that is written to."),
     ("writing reading", _empty, "Which of two mistakes in an index of an empty tensor is found first."),
     ("writing", _theirs("a leaf Variable that requires grad"), "Whether the index is looked at before the tensor."),
     ("writing", _theirs("masked_fill_ only supports boolean masks"), "chainrule takes uint8 masks, as reading does."),
     ("cummax cummin", _empty, "PyTorch does not check the dimension of an empty tensor."),
-    ("acosh acos asin", lambda d, t, o, x: _complex(d, t, o, x) and _special_values(d, t, o, x), "Complex values at poles."),
+    (
+        "acosh acos asin",
+        lambda d, t, o, x: _complex(d, t, o, x) and _special_values(d, t, o, x),
+        "Complex values at poles.",
+    ),
     ("addmv addbmm", _empty, "Products with nothing to add up, whose shapes and dtypes PyTorch does not check."),
     ("matmul", _product_nodes, "The last of several nodes depends on how PyTorch folds a stack of matrices."),
     ("matmul", _both_name_sizes, "Which sizes the message names depends on how PyTorch folds a stack of matrices."),
     ("addmv", lambda d, t, o, _: "IndexError" in str(t), "Which of two mistakes PyTorch finds first."),
-    ("bitwise_and bitwise_or bitwise_xor & | bitwise_left_shift", lambda d, t, o, _: "Half" in str(t), "The dtype named."),
+    (
+        "bitwise_and bitwise_or bitwise_xor & | bitwise_left_shift",
+        lambda d, t, o, _: "Half" in str(t),
+        "The dtype named.",
+    ),
     ("*", _refused_gradient, "PyTorch's own backward subtracts a bool tensor, which it refuses."),
     ("*", _argument_named, "Which position or which of several signatures a TypeError names."),
     ("*", _mixed_layouts, "Strides of what operands of different layouts give follow NumPy's order."),
     ("var std", _special_values, "PyTorch's running mean turns an infinity into NaN."),
     ("var std", _complex, "NaN in one part or in both of a gradient that is NaN."),
-    ("clamp_min_", lambda d, t, o, _: "can't be cast" in str(t) and "can't be cast" in str(o), "The name of a C++ type."),
-    ("mode cummax cummin log_softmax softmax", _complex, "Complex tensors that PyTorch takes because they have one element."),
-
+    (
+        "clamp_min_",
+        lambda d, t, o, _: "can't be cast" in str(t) and "can't be cast" in str(o),
+        "The name of a C++ type.",
+    ),
+    (
+        "mode cummax cummin log_softmax softmax",
+        _complex,
+        "Complex tensors that PyTorch takes because they have one element.",
+    ),
     ("*", _half_complex, "NumPy has no complex type of half precision."),
 ]
 

@@ -84,7 +84,14 @@ def changing_requires_grad(T, x, m):
 @program
 def leaving_the_graph(T, x, m):
     y = x * 2
-    return attempt(x.numpy), attempt(y.numpy), attempt(float, m), attempt(bool, m), attempt(len, x.sum()), attempt(m.item)
+    return (
+        attempt(x.numpy),
+        attempt(y.numpy),
+        attempt(float, m),
+        attempt(bool, m),
+        attempt(len, x.sum()),
+        attempt(m.item),
+    )
 
 
 @program
@@ -212,7 +219,12 @@ def detached(T, x, m):
 
 @program
 def shapes_that_do_not_fit(T, x, m):
-    return attempt(lambda: x + T.ones(2)), attempt(lambda: m @ m), attempt(lambda: m.view(4)), attempt(lambda: T.cat([m, x]))
+    return (
+        attempt(lambda: x + T.ones(2)),
+        attempt(lambda: m @ m),
+        attempt(lambda: m.view(4)),
+        attempt(lambda: T.cat([m, x])),
+    )
 
 
 @program

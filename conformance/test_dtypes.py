@@ -33,9 +33,13 @@ def test_promotion_of_every_pair(first):
             for T, (a, b) in ((torch, pair), (chainrule, ours)):
                 x, y = T.ones(shapes[0], dtype=a), T.ones(shapes[1], dtype=b)
                 try:
-                    results.append([str(T.result_type(x, y)), str((x * y).dtype), str((x / y).dtype), str((x == y).dtype)])
+                    results.append(
+                        [str(T.result_type(x, y)), str((x * y).dtype), str((x / y).dtype), str((x == y).dtype)]
+                    )
                 except (RuntimeError, NotImplementedError) as error:
-                    results.append("complex32" if "omplexHalf" in str(error) or "complex32" in str(error) else str(error))
+                    results.append(
+                        "complex32" if "omplexHalf" in str(error) or "complex32" in str(error) else str(error)
+                    )
             if "ComplexHalf" not in str(results) and "complex32" not in str(results):
                 assert results[0] == results[1], (first, second, shapes)
 
@@ -48,7 +52,8 @@ def test_promotion_with_numbers(name):
         results = []
         for T in (torch, chainrule):
             x = T.ones(shape, dtype=of(T, name))
-            results.append([str(T.result_type(x, number)), str((x * number).dtype), str((number / x).dtype), str((x + number).dtype)])
+            made = (x * number, number / x, x + number)
+            results.append([str(T.result_type(x, number)), *[str(t.dtype) for t in made]])
         assert results[0] == results[1], (shape, number)
 
 
@@ -75,8 +80,17 @@ def test_conversion(target, x):
     check(lambda T, x: x.to(of(T, target)), [x], known=[overflows])
 
 
-OPTIONS = ({}, {"precision": 2}, {"sci_mode": True}, {"threshold": 4, "edgeitems": 1}, {"linewidth": 30}, {"profile": "full"})
-VALUES = st.sampled_from((0.0, 1.0, -1.5, 1e-7, 123456.0, 1e10, 3.14159265, float("nan"), float("inf"), -0.0, 7.0, 0.001))
+OPTIONS = (
+    {},
+    {"precision": 2},
+    {"sci_mode": True},
+    {"threshold": 4, "edgeitems": 1},
+    {"linewidth": 30},
+    {"profile": "full"},
+)
+VALUES = st.sampled_from(
+    (0.0, 1.0, -1.5, 1e-7, 123456.0, 1e10, 3.14159265, float("nan"), float("inf"), -0.0, 7.0, 0.001)
+)
 
 
 @deep

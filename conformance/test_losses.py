@@ -37,14 +37,20 @@ def test_loss_of_classes(name, data, reduction):
     shape = data.draw(st.sampled_from(((3,), (2, 3), (4, 1), (0, 3), (2, 3, 2), (2, 3, 2, 2), (1, 2, 0))))
     x = data.draw(operands((*FLOATS, "float16"), shape, special=False))
     weighted, smoothing = data.draw(st.booleans()), data.draw(st.sampled_from((0.0, 0.0, 0.2)))
-    seed, ignored, wrong = data.draw(st.integers(0, 99)), data.draw(st.sampled_from((-100, 0, 1))), data.draw(st.integers(0, 9))
+    seed, ignored, wrong = (
+        data.draw(st.integers(0, 99)),
+        data.draw(st.sampled_from((-100, 0, 1))),
+        data.draw(st.integers(0, 9)),
+    )
     current["dtype"] = x.dtype
 
     def program(T, x):
         import numpy as np
 
         classes = shape[1] if len(shape) > 1 else shape[0]
-        target = np.random.default_rng(seed).integers(0, classes + (wrong == 0), shape[:1] * (len(shape) > 1) + shape[2:])
+        target = np.random.default_rng(seed).integers(
+            0, classes + (wrong == 0), shape[:1] * (len(shape) > 1) + shape[2:]
+        )
         options = {"label_smoothing": smoothing} if name == "cross_entropy" else {}
         weight = T.linspace(0.5, 2, classes, dtype=x.dtype) if weighted else None
         places = T.tensor(target.tolist(), dtype=T.int64).reshape(target.shape)

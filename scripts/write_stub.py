@@ -129,7 +129,9 @@ def member(name: str, value, known: dict) -> list[str]:
         return ["    @classmethod", f"    def {name}{signature(value.__func__)}: ..."]
     if not callable(value):
         return [f"    {name}: Any"]
-    if value in known and any(p.kind is p.VAR_KEYWORD for p in inspect.signature(value).parameters.values()):
+    if value in known and all(
+        p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in inspect.signature(value).parameters.values()
+    ):
         operation, inplace = known[value]
         return [f"    def {name}{operation_signature(operation, inplace)}: ..."]
     returns = RETURNS.get(name) or ("Tensor" if name in OPERATORS else None)

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import weakref
 
-import numpy as np
 import pytest
 
 import chainrule as torch

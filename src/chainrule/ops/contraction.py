@@ -48,15 +48,14 @@ def _by_lists(args: tuple) -> tuple:
             elif 0 <= s < 52:
                 out += LETTERS[s]
             else:
-                raise ValueError(
-                    "einsum(): subscript in subscript list is not within the valid range [0, 52)"
-                )
+                raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
         return out
 
-    equation = ",".join(written(s) for s in args[1::2])
-    if len(args) % 2:
-        return f"{equation.rsplit(',', 1)[0] if len(args[1::2]) > len(args[:-1]) // 2 else equation}->{written(args[-1])}", args[:-1:2]
-    return equation, args[::2]
+    operands, subscripts = args[::2], args[1::2]
+    if len(args) % 2:  # the last list is the output's
+        operands = operands[:-1]
+        return f"{','.join(written(s) for s in subscripts)}->{written(args[-1])}", operands
+    return ",".join(written(s) for s in subscripts), operands
 
 
 class _Term:
@@ -85,7 +84,9 @@ def _parsed(equation: str, operands) -> tuple:
     """(labels of each operand, labels of the output, how many dimensions the dots stand for)."""
     for t in operands:
         if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {len(operands) - 1} in argument 1, but got {argument_type_name(t)}")
+            raise TypeError(
+                f"expected Tensor as element {len(operands) - 1} in argument 1, but got {argument_type_name(t)}"
+            )
     left, arrow, right = equation.partition("->")
     parts = left.split(",")
     if len(parts) != len(operands):

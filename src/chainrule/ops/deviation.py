@@ -97,7 +97,9 @@ def _declare(name: str):
 def _function(operation, doc: str):
     name = operation.name
 
-    def function(input, dim=MISSING, unbiased=MISSING, keepdim=False, *, correction=MISSING, axis=MISSING, out=None, **wrong):
+    def function(
+        input, dim=MISSING, unbiased=MISSING, keepdim=False, *, correction=MISSING, axis=MISSING, out=None, **wrong
+    ):
         given = [dim, unbiased] if unbiased is not MISSING else [] if dim is MISSING else [dim]
         if wrong:
             raise combination_error(name, tuple(given), wrong)
@@ -145,9 +147,7 @@ def _warn(name: str, input, dim, correction) -> None:
         )
 
 
-_ABOUT = (
-    "of all elements, or along dimensions, with n − correction in the denominator (correction: 1; 0 with unbiased=False)."
-)
+_ABOUT = "of all elements, or along dimensions, with n − correction in the denominator (correction: 1; 0 with unbiased=False)."
 var = _function(_declare("var"), f"The variance {_ABOUT}")
 std = _function(_declare("std"), f"The standard deviation {_ABOUT}")
 var_mean = _function(_declare("var_mean"), f"(variance, mean) {_ABOUT}")

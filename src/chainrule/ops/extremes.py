@@ -4,6 +4,8 @@ Over all elements (max, min) and for amax and amin elements that are equally lar
 dimension max and min give all of it to the element whose index they return.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..core.declare import Array, op, put_method
@@ -12,7 +14,18 @@ from ..core.general import refuse_out_gradient, write_out
 from ..core.registry import publish
 from ..core.return_types import return_type
 from ..core.tensor import Tensor, wrap_dim
-from .reduction import MISSING, combination_error, dense, dimensions, expect_bool, expect_dims, expect_tensor, into, is_dim, spread
+from .reduction import (
+    MISSING,
+    combination_error,
+    dense,
+    dimensions,
+    expect_bool,
+    expect_dims,
+    expect_tensor,
+    into,
+    is_dim,
+    spread,
+)
 from .selection import maximum, minimum
 
 __all__ = ["along_dimension", "named_results"]
@@ -38,7 +51,7 @@ def check_not_empty(name: str, array, dim) -> None:
 def refuse_complex(kernel: str, array) -> None:
     if array.dtype.kind == "c":
         shown = "ComplexFloat" if array.dtype == np.complex64 else "ComplexDouble"
-        raise NotImplementedError(f'"{kernel}" not implemented for \'{shown}\'')
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{shown}'")
 
 
 def share(xp, grad, chosen, axes, keepdims=True):
@@ -73,7 +86,9 @@ min_all = _declare_whole("min", np.minimum, "MinBackward1")
 
 def along_dimension(name: str, kernel, *, node: str):
     """An operation whose kernel gives (values, indices) along `dim`; the gradient goes to the elements at the indices."""
-    operation = op(kernel, name=f"{name}_along", node=node, nondifferentiable_outputs=(1,), method=False, namespace=None)
+    operation = op(
+        kernel, name=f"{name}_along", node=node, nondifferentiable_outputs=(1,), method=False, namespace=None
+    )
 
     @operation.derivative(of="self")
     def _(xp, grad, self_shape, dim, keepdim, result1):
@@ -143,7 +158,7 @@ def _extreme(name: str, whole, along, pairwise, what: str):
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
-        f"The {what} element: of all; along `dim` with its index, as (values, indices); or, of two tensors, elementwise."
+        f"The {what} element: of all; along `dim` with its index, as (values, indices); of two tensors elementwise."
     )
     whole.function = along.function = function
     publish("torch", name, function)
@@ -158,7 +173,7 @@ min = _extreme("min", min_all, min_along, minimum, "smallest")
 
 
 def _declare_a(name: str, ufunc, kernel_name: str):
-    def kernel(self: Array, dim=None, keepdim: bool = False):
+    def kernel(self: Array, dim=None, keepdim: Any = False):
         axes = dimensions(dim, self.ndim)
         check_not_empty(name, self, dim)
         if self.size:
@@ -195,10 +210,12 @@ amin = _declare_a("amin", np.minimum, "min_values_cpu")
 
 
 @op(name="aminmax", method=False, namespace=None)
-def aminmax_op(self: Array, dim=None, keepdim: bool = False):
+def aminmax_op(self: Array, dim=None, keepdim: Any = False):
     refuse_complex("aminmax_cpu", self)
     if dim is None and not self.size:
-        raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
     if dim is not None:
         check_not_empty("aminmax", self, wrap_dim(dim, self.ndim))
     axes = dimensions(dim, self.ndim)

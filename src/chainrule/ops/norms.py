@@ -1,6 +1,7 @@
 """Norms of vectors, distances, logsumexp, and what is normalised by them."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ __all__ = ["vector_norm", "norm", "logsumexp"]
 # --- vector_norm ---
 
 
-def norm_of(a, order, axes, keepdims: bool):
+def norm_of(a, order, axes, keepdims: Any):
     """The norm of an array along axes, real; of half precision computed in single."""
     if a.dtype is HALF:
         return np.asarray(norm_of(a.astype(np.float32), order, axes, keepdims)).astype(HALF)
@@ -223,7 +224,7 @@ publish("nn.functional", "normalize", normalize)
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """The cosine of the angle between x1 and x2 along a dimension; lengths below `eps` count as `eps`."""
-    for name, x in (("x1", x1), ("x2", x2)):
+    for x in (x1, x2):
         expect_tensor("cosine_similarity", x)
         if not x._spec.inexact:
             raise RuntimeError("expected common dtype to be floating point, yet common dtype is "
@@ -289,7 +290,7 @@ def logsumexp_op(self: Array, dim, keepdim: bool = False):
     return _logsumexp(a, dimensions(dim, a.ndim), keepdim)
 
 
-def _logsumexp(a, axes, keepdim: bool):
+def _logsumexp(a, axes, keepdim: Any):
     if not a.size:
         return np.asarray(np.log(np.add.reduce(a, axis=axes, keepdims=keepdim)))
     real = a.real if a.dtype.kind == "c" else a

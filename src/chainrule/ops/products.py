@@ -59,7 +59,7 @@ def mm_op(self: Array, mat2: Array):
     if mat2.ndim != 2:
         raise RuntimeError("mat2 must be a matrix")
     if self.shape[1] != mat2.shape[0]:
-        raise _cannot(*self.shape, mat2)
+        raise _cannot(self.shape[0], self.shape[1], mat2)
     check_alike(self, mat2)
     return multiply(self, mat2)
 
@@ -78,9 +78,7 @@ def mv_op(self: Array, vec: Array):
         )
     if self.dtype is not vec.dtype:
         matrix, vector = dtype_of(self.dtype).scalar_name, dtype_of(vec.dtype).scalar_name
-        raise RuntimeError(
-            f"addmv input tensors must have the same dtype, but got {vector}, {matrix}, and {vector}"
-        )
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {vector}, {matrix}, and {vector}")
     check_alike(self, vec)
     return multiply(self, vec)
 
@@ -215,7 +213,9 @@ def check_stacks(a, b) -> None:
             raise RuntimeError(f"size mismatch, got input ({rows}), mat ({rows}x{other}), vec ({inner})")
         if a.ndim == 2 and b.ndim > 2:  # PyTorch multiplies the transposes
             columns = int(np.prod(b.shape[:-2])) * b.shape[-1]
-            raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({columns}x{other} and {inner}x{a.shape[0]})")
+            raise RuntimeError(
+                f"mat1 and mat2 shapes cannot be multiplied ({columns}x{other} and {inner}x{a.shape[0]})"
+            )
         rows = int(np.prod(a.shape[:-1]))
         raise _cannot(rows if a.ndim > 1 else 1, inner, b)
 
@@ -223,6 +223,12 @@ def check_stacks(a, b) -> None:
 row_times = _vector_times("SqueezeBackward4", "matmul_row")
 stacked = _vector_times("UnsafeViewBackward0", "matmul_stack")
 transposed_stack = _vector_times("CloneBackward0", "matmul_by_stack")
+
+
+def _times_a_stack(shape: tuple, other: tuple) -> bool:
+    """Whether PyTorch multiplies by the transposed stack as one matrix."""
+    n = len(shape)
+    return n == 2 or 2 < n <= len(other) and other[0] != 1 and all(k == 1 for k in shape[:-2])
 
 
 def matmul(input, other, *, out=None):
@@ -253,8 +259,7 @@ def matmul(input, other, *, out=None):
             return row_times.single(input, other)
     if n == 0 or m == 0:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {n}D and {m}D")
-    shape = other._spec.shape
-    if m > 2 and input.requires_grad and (n == 2 or n > 2 and all(k == 1 for k in input._spec.shape[:-2]) and shape[0] != 1 and n <= m):
+    if m > 2 and input.requires_grad and _times_a_stack(input._spec.shape, other._spec.shape):
         return transposed_stack.single(input, other)
     return stacked.single(input, other)
 
@@ -374,7 +379,7 @@ def addmm_op(self: Array, mat1: Array, mat2: Array, beta=1, alpha=1):
         raise RuntimeError(f"mat{1 if mat1.ndim != 2 else 2} must be a matrix, got "
                            f"{mat1.ndim if mat1.ndim != 2 else mat2.ndim}-D tensor")  # fmt: skip
     if mat1.shape[1] != mat2.shape[0]:
-        raise _cannot(*mat1.shape, mat2)
+        raise _cannot(mat1.shape[0], mat1.shape[1], mat2)
     check_alike(mat1, mat2)
     _check_self(self, mat2)
     return _sum_product(self, mat1, mat2, (mat1.shape[0], mat2.shape[1]), beta, alpha)
@@ -414,23 +419,19 @@ def addmv_op(self: Array, mat: Array, vec: Array, beta=1, alpha=1):
         raise RuntimeError(f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim}")
     rows = mat.shape[0]
     if mat.shape[1] != vec.shape[0] or self.size not in (rows, 1):
-        raise RuntimeError(
-            f"size mismatch, got input ({self.size}), mat ({rows}x{mat.shape[1]}), vec ({vec.shape[0]})"
-        )
+        raise RuntimeError(f"size mismatch, got input ({self.size}), mat ({rows}x{mat.shape[1]}), vec ({vec.shape[0]})")
     check_alike(mat, vec)
     return _sum_product(self, mat, vec, (rows,), beta, alpha)
 
 
-_declare_added(
-    addmv_op, "mat", "vec", lambda xp, grad, vec: xp.expand_dims(grad, 1) * xp.conj(vec), by_first
-)
+_declare_added(addmv_op, "mat", "vec", lambda xp, grad, vec: xp.expand_dims(grad, 1) * xp.conj(vec), by_first)
 
 
 @op(node="AddrBackward0", method=False, namespace=None)
 def addr_op(self: Array, vec1: Array, vec2: Array, beta=1, alpha=1):
     if vec1.ndim != 1 or vec2.ndim != 1:
-        which, ndim = (1, vec1.ndim) if vec1.ndim != 1 else (2, vec2.ndim)
-        raise RuntimeError(f"addr: Expected 1-D argument vec{which}, but got {ndim}-D")
+        number, ndim = (1, vec1.ndim) if vec1.ndim != 1 else (2, vec2.ndim)
+        raise RuntimeError(f"addr: Expected 1-D argument vec{number}, but got {ndim}-D")
     if self.dtype.kind not in "fc" and (isinstance(beta, float) or isinstance(alpha, float)):
         which = "beta" if isinstance(beta, float) else "alpha"
         raise RuntimeError(f"For integral input tensors, argument {which} must not be a floating point number.")
@@ -512,9 +513,7 @@ def _public_added(operation, name: str, names: tuple, doc: str):
 
     def combination(*values):
         got = ", ".join(argument_type_name(v) for v in values)
-        return TypeError(
-            f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:"
-        )
+        return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:")
 
     def function(input, first=None, second=None, *, beta=1, alpha=1, out=None, **named):
         first, second = named.pop(names[0], first), named.pop(names[1], second)

@@ -1,6 +1,7 @@
 """Sums, means and products over all elements or some dimensions; any and all."""
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -70,9 +71,7 @@ def combination_error(name: str, args: tuple, kwargs: dict) -> TypeError:
 
 def expect_tensor(name: str, value) -> None:
     if not isinstance(value, Tensor):
-        raise TypeError(
-            f"{name}(): argument 'input' (position 1) must be Tensor, not {argument_type_name(value)}"
-        )
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {argument_type_name(value)}")
 
 
 def expect_bool(name: str, value, argument: str = "keepdim", position: int = 2) -> None:
@@ -100,7 +99,7 @@ def into(name: str, out, inputs, result):
 
 ROW = 1024
 _ONES: dict = {}
-small_total = np.vdot.__wrapped__ if hasattr(np.vdot, "__wrapped__") else np.vdot
+small_total = getattr(np.vdot, "__wrapped__", np.vdot)
 
 
 def ones(size: int, dtype_) -> np.ndarray:
@@ -134,12 +133,12 @@ def dense(out):
     return out if out.flags.c_contiguous else np.ascontiguousarray(out)
 
 
-def sum_over(a, axes, keepdims=False):
+def sum_over(a, axes, keepdims: Any = False):
     """The sum over some axes."""
     return dense(_sum_over(a, axes, keepdims))
 
 
-def _sum_over(a, axes, keepdims):
+def _sum_over(a, axes, keepdims: Any):
     kind = a.dtype.kind
     if kind not in "fc":
         return np.add.reduce(a, axis=axes, keepdims=keepdims, dtype=np.int64)
@@ -206,7 +205,9 @@ def mean_all(self: Array, dtype=None):
     a = self if dtype is None else cast(self, dtype)
     if a.dtype is HALF:
         return (np.add.reduce(a, axis=None, dtype=np.float32) / np.float32(a.size)).astype(HALF)
-    return total(a) / a.size if a.size else np.full((), complex(np.nan, np.nan) if a.dtype.kind == "c" else np.nan, a.dtype)
+    if not a.size:
+        return np.full((), complex(np.nan, np.nan) if a.dtype.kind == "c" else np.nan, a.dtype)
+    return total(a) / a.size
 
 
 @mean_all.derivative(of="self")
@@ -223,7 +224,7 @@ for _operation in (sum_all, mean_all):
 
 
 @op(name="mean_dim", node="MeanBackward1", method=False, namespace=None)
-def mean_dim(self: Array, dim, keepdim: bool = False, dtype=None):
+def mean_dim(self: Array, dim, keepdim: Any = False, dtype=None):
     a = self if dtype is None else cast(self, dtype)
     axes = dimensions(dim, a.ndim)
     n = count(a.shape, dim)
@@ -248,7 +249,7 @@ def product(a, axes, keepdims=False):
     return dense(_product(a, axes, keepdims))
 
 
-def _product(a, axes, keepdims):
+def _product(a, axes, keepdims: Any):
     kind = a.dtype.kind
     if kind not in "fc":
         return np.multiply.reduce(a, axis=axes, keepdims=keepdims, dtype=np.int64)
@@ -300,7 +301,7 @@ def _(xp, grad, self, result, dim, keepdim):
 
 
 def _truth(name: str, ufunc, doc: str):
-    def kernel(self: Array, dim=None, keepdim: bool = False):
+    def kernel(self: Array, dim=None, keepdim: Any = False):
         axes = () if dim in ((), []) else dimensions(dim, self.ndim)
         out = dense(ufunc.reduce(self if self.dtype.kind == "b" else self != 0, axis=axes, keepdims=keepdim))
         return out.astype(np.uint8) if self.dtype == np.uint8 else out
@@ -330,7 +331,9 @@ def _published(name: str, function, operation, doc: str):
     return function
 
 
-any_ = _truth("any", np.logical_or, "Whether any element is not zero: of all, or along dimensions (of an empty tuple of them along none).")
+any_ = _truth(
+    "any", np.logical_or, "Whether any element is not zero: of all, or along dimensions (an empty tuple: along none)."
+)
 all_ = _truth("all", np.logical_and, "Whether no element is zero: of all, or along dimensions.")
 
 # --- the functions ---
@@ -442,8 +445,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None):
     expect_tensor("nanmean", input)
     if not input._spec.inexact:
         raise RuntimeError(
-            "nanmean(): expected input to have floating point or complex dtype but got "
-            f"{input._spec.dtype.scalar_name}"
+            f"nanmean(): expected input to have floating point or complex dtype but got {input._spec.dtype.scalar_name}"
         )
     dim = axis if dim is None else dim
     expect_dims("nanmean", dim)
@@ -486,4 +488,4 @@ def count_nonzero(input, dim=None, *more, axis=None, **wrong):
     return count_nonzero_op.single(input, (dim, *map(int, more)) if more else dim)
 
 
-_published("count_nonzero", count_nonzero, count_nonzero_op, count_nonzero.__doc__)
+_published("count_nonzero", count_nonzero, count_nonzero_op, count_nonzero.__doc__ or "")

@@ -55,6 +55,10 @@ class Calling:
     """The part of Module that runs it."""
 
     _forward_hooks: OrderedDict
+    _forward_hooks_with_kwargs: OrderedDict
+    _forward_hooks_always_called: OrderedDict
+    _forward_pre_hooks_with_kwargs: OrderedDict
+    _is_full_backward_hook: bool | None
     _forward_pre_hooks: OrderedDict
     _backward_hooks: OrderedDict
     _backward_pre_hooks: OrderedDict

@@ -39,6 +39,16 @@ class _WithModule:
 class State:
     """The part of Module that writes and reads a `state_dict`."""
 
+    _parameters: dict
+    _buffers: dict
+    _modules: dict
+    _non_persistent_buffers_set: set
+    _version: int
+    _state_dict_hooks: OrderedDict
+    _state_dict_pre_hooks: OrderedDict
+    _load_state_dict_pre_hooks: OrderedDict
+    _load_state_dict_post_hooks: OrderedDict
+
     def _init_state(self) -> None:
         own = self.__dict__
         own["_state_dict_hooks"] = OrderedDict()
