@@ -57,4 +57,5 @@ from . import (  # noqa: F401, I001
     dropout,
 )
 from . import convolution, planes, pooling, adaptive_pooling  # noqa: F401
+from . import margins  # noqa: F401
 from . import differentiable  # noqa: F401
