@@ -465,6 +465,26 @@ def erfinv(x):
     return OPS["erfinv"].kernel(x)
 
 
+def erfcx(x):
+    """The error function complement times exp(x²)."""
+    return OPS["special_erfcx"].kernel(x)
+
+
+def lgamma(x):
+    """The logarithm of the absolute value of the gamma function."""
+    return OPS["lgamma"].kernel(x)
+
+
+def zeta(x, q):
+    """The Hurwitz zeta function."""
+    return OPS["special_zeta"].kernel(x, q)
+
+
+def bessel_i(n, x, scaled):
+    """The modified Bessel function of the first kind of integer order n, also scaled by exp(-|x|)."""
+    return OPS["bessel_i"].kernel(n, x, scaled)
+
+
 def polygamma(n, x):
     """The n-th derivative of digamma."""
     return OPS["polygamma"].kernel(n, x)

@@ -120,7 +120,7 @@ def any_zero(x) -> bool:
 
 
 def take_along_axis(x, index, axis):
-    return _call("gather", x, axis, index)
+    return FUNCTIONS["torch"]["gather"](x, axis, constant(_array(index)))
 
 
 def pick_along(x, places, axis):
@@ -141,6 +141,18 @@ def gather_planes(x, places, dims):
 
 def scatter_planes(x, places, sizes, distinct):
     return _call("scatter_planes", x, _array(places), sizes, distinct)
+
+
+def erfcx(x):
+    return _call("special_erfcx", x)
+
+
+def zeta(x, q):
+    return _call("special_zeta", x, q)
+
+
+def bessel_i(n, x, scaled):
+    return OPS["bessel_i"].general(n, x, scaled)
 
 
 def _array(places):

@@ -218,19 +218,8 @@ _declare_times_log(
     lambda xp, grad, self, other: grad * self / other,
     "the logarithm",
 )
-xlog1py = pointwise(
-    "special_xlog1py",
-    _times_log("xlog1py_cpu", np.log1p),
-    kind="float",
-    self=lambda xp, grad, self, other: grad * _slope(xp, self, xp.log1p(other), other <= -1),
-    other=lambda xp, grad, self, other: grad * self / (other + 1),
-    namespace=None,
-    method=False,
-    inplace=False,
-)
 publish("torch", "xlogy_", Tensor.xlogy_)
 publish("special", "xlogy", FUNCTIONS["torch"]["xlogy"])
-publish("special", "xlog1py", xlog1py.function)
 
 # --- error function, gamma function ---
 
