@@ -13,7 +13,7 @@ import numpy as np
 from ..core import conversion
 from ..core import dtype as dtypes
 from ..core.conversion import from_array, warn_once
-from ..core.declare import Array, method, view
+from ..core.declare import method
 from ..core.device import check_cpu
 from ..core.dtype import COMPLEX, FLOATING, argument_type_name, as_dtype, bool_, promote_types
 from ..core.general import new_result
@@ -431,17 +431,3 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
     array = np.from_dlpack(source)
     spec_of(array)
     return new_result(array.copy() if copy else conversion.foreign(array))
-
-
-# --- the older constructors ------------------------------------------------------------------------------------------
-
-
-@view(name="alias", method=False, namespace=None)
-def alias(self: Array):
-    """The same elements as a view: what `Tensor(t)` and `as_subclass` return."""
-    return self.view()
-
-
-@alias.derivative(of="self")
-def _(xp, grad):
-    return grad

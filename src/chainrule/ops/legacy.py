@@ -14,7 +14,8 @@ from ..core.size import Size
 from ..core.storage import TypedStorage, UntypedStorage, _within
 from ..core.tensor import Tensor, wrap
 from .creation import _is_index, allocate, finish, shape_of
-from .data import alias, array_of, checked_array, like_copy
+from .data import array_of, checked_array, like_copy
+from .slicing import alias
 
 __all__ = ["tensortype"]
 
