@@ -1,0 +1,321 @@
+"""One entry of PyTorch's table of operations, sample by sample, on both libraries."""
+
+import contextlib
+import itertools
+import signal
+import warnings
+
+import numpy as np
+import torch
+
+import chainrule
+
+from .translate import NotTranslatable, counterpart, translated
+
+__all__ = ["examine", "DTYPES"]
+
+DTYPES = (torch.float32, torch.float64, torch.complex128, torch.int64, torch.bool)
+MOST_SAMPLES = 60
+SECONDS = 10
+RTOL = {torch.float32: 1e-4, torch.complex64: 1e-4, torch.float16: 1e-2}
+ATOL = {torch.float32: 1e-4, torch.complex64: 1e-4, torch.float16: 1e-2}
+
+
+class TimedOut(Exception):
+    pass
+
+
+@contextlib.contextmanager
+def time_limit(seconds: int):
+    def stop(*_):
+        raise TimedOut(f"no answer in {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class Tally:
+    """What agreed of what was tried, and the first differences with their inputs."""
+
+    def __init__(self):
+        self.counts = {k: [0, 0] for k in ("forward", "layout", "nodes", "vjp", "second", "errors")}
+        self.differences: dict[str, list[str]] = {}
+
+    def add(self, kind: str, difference: str | None, where: str) -> None:
+        count = self.counts[kind]
+        count[1] += 1
+        if difference is None:
+            count[0] += 1
+        else:
+            found = self.differences.setdefault(kind, [])
+            if len(found) < 8:
+                found.append(f"{where}: {difference}")
+
+
+def tensors_in(value) -> list:
+    if isinstance(value, (torch.Tensor, chainrule.Tensor)):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [t for v in value for t in tensors_in(v)]
+    return []
+
+
+def arrays_of(t):
+    t = t.detach()
+    if isinstance(t, torch.Tensor):
+        t = t.resolve_conj().resolve_neg()
+        if t._is_zerotensor():
+            t = t.clone()
+    return np.asarray(t.numpy())
+
+
+def difference(theirs, ours) -> str | None:
+    """What differs in values, dtypes or shapes of two results; None where nothing does."""
+    a, b = tensors_in(theirs), tensors_in(ours)
+    if not a and not b:
+        same = theirs == ours or theirs != theirs and ours != ours
+        return None if same or str(theirs) == str(ours).replace("chainrule", "torch") else f"{theirs!r} != {ours!r}"
+    if len(a) != len(b):
+        return f"{len(a)} tensors, not {len(b)}"
+    for x, y in zip(a, b):
+        if str(x.dtype) != str(y.dtype):
+            return f"dtype {x.dtype}, not {y.dtype}"
+        if tuple(x.shape) != tuple(y.shape):
+            return f"shape {tuple(x.shape)}, not {tuple(y.shape)}"
+        if x.dtype is torch.bfloat16:
+            continue
+        p, q = arrays_of(x), arrays_of(y)
+        rtol, atol = RTOL.get(x.dtype, 1e-7), ATOL.get(x.dtype, 1e-7)
+        with np.errstate(all="ignore"):
+            scale = max(1.0, float(np.abs(p[np.isfinite(p)]).max(initial=0))) if p.dtype.kind in "fc" else 1.0
+            if not np.allclose(p, q, rtol, atol * scale if p.dtype.kind in "fc" else 0, equal_nan=True):
+                return f"values {shortened(p)}, not {shortened(q)}"
+    return None
+
+
+def shortened(array) -> str:
+    text = np.array2string(array, threshold=12, precision=5).replace("\n", "")
+    return text if len(text) < 160 else text[:160] + "…"
+
+
+def layout_difference(theirs, ours, their_inputs, our_inputs) -> str | None:
+    for x, y in zip(tensors_in(theirs), tensors_in(ours)):
+        if x.numel() and [s for n, s in zip(x.shape, x.stride()) if n > 1] != [
+            s for n, s in zip(y.shape, y.stride()) if n > 1
+        ]:
+            return f"strides {x.stride()}, not {y.stride()}"
+        shared = [shares(x, t) for t in tensors_in(their_inputs)]
+        if x.numel() and shared != [shares(y, t) for t in tensors_in(our_inputs)]:
+            return f"shares memory with its inputs: {shared}"
+    return None
+
+
+def shares(a, b) -> bool:
+    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+
+
+def describe(value) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
+    if isinstance(value, (list, tuple)):
+        return "(" + ", ".join(describe(v) for v in value) + ")"
+    if isinstance(value, dict):
+        return ", ".join(f"{k}={describe(v)}" for k, v in value.items())
+    return repr(value)[:60]
+
+
+def call(function, sample):
+    torch.manual_seed(0)
+    chainrule.manual_seed(0)
+    with warnings.catch_warnings(), time_limit(SECONDS):
+        warnings.simplefilter("ignore")
+        return function(sample[0], *sample[1], **sample[2])
+
+
+def outcome(function, sample) -> tuple:
+    try:
+        return call(function, sample), None
+    except Exception as error:
+        return None, error
+
+
+def first_line(error) -> str:
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
+def examine(info, *, samples: int = MOST_SAMPLES) -> dict:
+    """The tally of one entry: counts per kind and the first differences."""
+    tally = Tally()
+    function = counterpart(info)
+    if function is None:
+        return {"missing": True, "counts": tally.counts, "differences": {}}
+    supported = info.supported_dtypes("cpu")
+    for dtype in DTYPES:
+        if dtype in supported:
+            for where, sample in samples_of(info, dtype, False, samples):
+                examine_forward(tally, info, function, where, sample)
+    for dtype in (torch.float64, torch.complex128):
+        if info.supports_autograd and dtype in supported and dtype in info.supported_backward_dtypes("cpu"):
+            for where, sample in samples_of(info, dtype, True, samples // 2):
+                examine_gradients(tally, info, function, where, sample)
+    examine_errors(tally, info, function)
+    return {"missing": False, "counts": tally.counts, "differences": tally.differences}
+
+
+def samples_of(info, dtype, requires_grad: bool, most: int):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.manual_seed(0)
+        found = [info.sample_inputs("cpu", dtype, requires_grad=requires_grad)]
+        if info.reference_inputs_func is not None and not requires_grad:
+            found.append(info.reference_inputs("cpu", dtype, requires_grad=False))
+        chosen = itertools.chain(
+            itertools.islice(iter(found[0]), most), *[itertools.islice(iter(f), most // 3) for f in found[1:]]
+        )
+        for sample in chosen:
+            arguments = (sample.input, sample.args, sample.kwargs)
+            shown = ", ".join(
+                x for x in (describe(sample.input), *map(describe, sample.args), describe(sample.kwargs)) if x
+            )
+            yield shown, arguments
+
+
+def examine_forward(tally, info, function, where, sample) -> None:
+    try:
+        ours = translated(sample)
+    except NotTranslatable:
+        return
+    theirs_result, their_error = outcome(info.op, sample)
+    our_result, our_error = outcome(function, ours)
+    if their_error is not None:
+        return
+    if our_error is not None:
+        tally.add("forward", first_line(our_error), where)
+        return
+    try:
+        found = None if random_kernel(info) else difference(theirs_result, our_result)
+    except Exception as error:
+        found = first_line(error)
+    tally.add("forward", found, where)
+    if found is None:
+        tally.add("layout", layout_difference(theirs_result, our_result, sample, ours), where)
+
+
+def random_kernel(info) -> bool:
+    return info.name in ("empty_like", "new_empty", "new_empty_strided", "empty", "empty_strided", "empty_permuted")
+
+
+def examine_gradients(tally, info, function, where, sample) -> None:
+    try:
+        ours = translated(sample)
+    except NotTranslatable:
+        return
+    post = info.output_process_fn_grad if getattr(info, "output_process_fn_grad", None) else lambda x: x
+    try:
+        their_roots, their_leaves = graph(call(info.op, sample), sample)
+        their_grads = first_order(torch, their_roots, their_leaves, True)
+    except Exception:
+        return
+    if their_grads is None:
+        return
+    try:
+        our_roots, our_leaves = graph(call(function, ours), ours)
+        our_grads = first_order(chainrule, our_roots, our_leaves, True)
+    except Exception as error:
+        tally.add("vjp", first_line(error), where)
+        return
+    del post
+    names = [[t.grad_fn.name() if t.grad_fn is not None else None for t in roots] for roots in (their_roots, our_roots)]
+    tally.add("nodes", None if names[0] == names[1] else f"{names[0]}, not {names[1]}", where)
+    found = difference([g for g in their_grads if g is not None], [g for g in our_grads or () if g is not None])
+    tally.add("vjp", found, where)
+    if found is not None or not info.supports_gradgrad:
+        return
+    try:
+        theirs = second_order(torch, their_grads, their_leaves)
+    except Exception:
+        return
+    if theirs is None:
+        return
+    try:
+        ours_second = second_order(chainrule, our_grads, our_leaves)
+        found = difference([zero(g) for g in theirs], [zero(g) for g in ours_second or ()])
+        if found is not None:
+            found = difference(nonzero(theirs), nonzero(ours_second or ()))
+    except Exception as error:
+        found = first_line(error)
+    tally.add("second", found, where)
+
+
+def zero(g):
+    return g
+
+
+def nonzero(grads) -> list:
+    """Gradients that say something: None and zeros mean the same."""
+    return [g for g in grads if g is not None and bool((g != 0).any())]
+
+
+def graph(result, sample) -> tuple:
+    roots = [t for t in tensors_in(result) if t.requires_grad]
+    leaves = [t for t in tensors_in(list(sample)) if t.requires_grad and t.is_leaf]
+    return roots, leaves
+
+
+def weights(T, t, seed: int):
+    """A fixed cotangent for a tensor."""
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal(tuple(t.shape))
+    if t.is_complex():
+        values = values + 1j * rng.standard_normal(tuple(t.shape))
+    return T.tensor(values.tolist(), dtype=t.dtype).reshape(tuple(t.shape))
+
+
+def first_order(T, roots, leaves, create_graph: bool):
+    if not roots or not leaves:
+        return None
+    with warnings.catch_warnings(), time_limit(SECONDS):
+        warnings.simplefilter("ignore")
+        cotangents = [weights(T, r, i) for i, r in enumerate(roots)]
+        return T.autograd.grad(roots, leaves, cotangents, create_graph=create_graph, allow_unused=True)
+
+
+def second_order(T, grads, leaves):
+    roots = [g for g in grads if g is not None and g.requires_grad]
+    if not roots:
+        return None
+    with warnings.catch_warnings(), time_limit(SECONDS):
+        warnings.simplefilter("ignore")
+        return T.autograd.grad(roots, leaves, [weights(T, r, 100 + i) for i, r in enumerate(roots)], allow_unused=True)
+
+
+def examine_errors(tally, info, function) -> None:
+    if info.error_inputs_func is None:
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = list(itertools.islice(info.error_inputs("cpu"), 60))
+    except Exception:
+        return
+    for item in found:
+        sample = (item.sample_input.input, item.sample_input.args, item.sample_input.kwargs)
+        try:
+            ours = translated(sample)
+        except NotTranslatable:
+            continue
+        where = ", ".join(map(describe, sample))
+        _, their_error = outcome(info.op, sample)
+        if their_error is None:
+            continue
+        _, our_error = outcome(function, ours)
+        expected = first_line(their_error)
+        got = "no error" if our_error is None else first_line(our_error)
+        tally.add("errors", None if expected == got else f"expected {expected!r}, got {got!r}", where)
