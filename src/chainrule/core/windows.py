@@ -260,7 +260,7 @@ def _of_windows(size, kernel, stride, padding, dilation) -> Geometry:
 def unfold_windows(x, kernel, stride, padding, dilation):
     """Images (batch, channels, *sizes) as (batch, channels * kernel, positions): a window in each column."""
     g = _of_windows(x.shape[2:], kernel, stride, padding, dilation)
-    return windows(x, g).reshape(x.shape[0], x.shape[1] * math.prod(kernel), g.area)
+    return windows(x, g).copy().reshape(x.shape[0], x.shape[1] * math.prod(kernel), g.area)
 
 
 def fold_windows(x, size, kernel, stride, padding, dilation):
