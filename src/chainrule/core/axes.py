@@ -28,7 +28,7 @@ class AxisMap:
     def __init__(self, size: int, out: int, taps: list):
         self.size, self.out, self.taps = size, out, taps
         self.weighted = any(w is not None for _, _, w in taps)
-        self.identity = size == out and len(taps) == 1 and not self.weighted and taps[0][:2] == (_ALL, _ALL)
+        self.identity = size == out and len(taps) == 1 and not self.weighted and all(map(_is_all, taps[0][:2]))
 
     @functools.cached_property
     def matrix(self):

@@ -57,5 +57,5 @@ from . import (  # noqa: F401, I001
     dropout,
 )
 from . import margins  # noqa: F401
-from . import convolution, planes, pooling, adaptive_pooling, folding, unpooling  # noqa: F401
+from . import convolution, planes, pooling, adaptive_pooling, folding, unpooling, interpolation  # noqa: F401
 from . import differentiable  # noqa: F401
