@@ -470,7 +470,7 @@ def softplus(self: Array, beta, threshold):
 @softplus.derivative(of="self")
 def _(xp, grad, self, beta, threshold):
     scaled = self * beta
-    return xp.where(scaled > threshold, grad, grad / (1 + xp.exp(-scaled)))
+    return xp.where(scaled > threshold, grad, grad * xp.sigmoid(scaled))
 
 
 _functional(softplus, {"beta": 1, "threshold": 20})
@@ -483,7 +483,7 @@ def logsigmoid(self: Array):
     return np.array(np.minimum(self, self.dtype.type(0)) - np.log1p(np.exp(-np.abs(self))), order="C", copy=None)
 
 
-logsigmoid.derivative(of="self")(lambda xp, grad, self: grad / (1 + xp.exp(self)))
+logsigmoid.derivative(of="self")(lambda xp, grad, self: grad * xp.sigmoid(-self))
 _functional(logsigmoid, {})
 
 

@@ -67,6 +67,8 @@ atan = _elementary("atan", np.arctan, lambda xp, grad, self: grad / xp.conj(self
 asinh = _elementary(
     "asinh", np.arcsinh, lambda xp, grad, self: grad / xp.conj(xp.sqrt(self * self + 1)), aliases=("arcsinh",)
 )
+
+
 def _acosh_root(xp, x):
     """√(x² − 1), on the branch of acosh for complex x."""
     return xp.sqrt(x - 1) * xp.sqrt(x + 1) if xp.is_complex(x) else xp.sqrt((x - 1) * (x + 1) + 0.0)
@@ -169,16 +171,18 @@ logaddexp = pointwise(
     _logaddexp,
     numbers=(),
     inplace=False,
-    self=lambda xp, grad, self, other: grad / xp.conj(1 + xp.exp(other - self)),
-    other=lambda xp, grad, self, other: grad / xp.conj(1 + xp.exp(self - other)),
+    # Not 1 / (1 + exp(…)), whose own derivative is ∞ / ∞ where the exponential overflows.
+    self=lambda xp, grad, self, other: grad * xp.conj(xp.sigmoid(self - other)),
+    other=lambda xp, grad, self, other: grad * xp.conj(xp.sigmoid(other - self)),
 )
+_LN2 = math.log(2)
 logaddexp2 = pointwise(
     "logaddexp2",
     _logaddexp2,
     numbers=(),
     inplace=False,
-    self=lambda xp, grad, self, other: grad / (1 + xp.exp2(other - self)),
-    other=lambda xp, grad, self, other: grad / (1 + xp.exp2(self - other)),
+    self=lambda xp, grad, self, other: grad * xp.sigmoid((self - other) * _LN2),
+    other=lambda xp, grad, self, other: grad * xp.sigmoid((other - self) * _LN2),
 )
 
 
