@@ -9,7 +9,7 @@ from ..core.declare import Array, op
 from ..core.general import broadcast_shapes
 from ..core.registry import FUNCTIONS, OPS, publish
 from .loss import apply_reduction, expect_tensors, numbered, reduced, reduction_of
-from .refusal import refuse
+from .refusal import refuse, refuse_half
 
 __all__ = ["multi_margin_loss", "multilabel_margin_loss"]
 
@@ -209,11 +209,6 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     refuse_half("multi_margin_loss_cpu_kernel", input)
     _samples("multi_margin_loss", input, target)
     return multi_margin_op.single(input, _classes(input, target, weight), int(p), float(margin), reduction)
-
-
-def refuse_half(kernel: str, input) -> None:
-    if input._spec.dtype.itemsize == 2:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input._spec.dtype.scalar_name}'")
 
 
 class Hinges(NamedTuple):

@@ -2,7 +2,7 @@
 
 from ..core.dtype import of
 
-__all__ = ["not_implemented", "only_real", "refuse"]
+__all__ = ["not_implemented", "only_real", "refuse", "refuse_half"]
 
 
 def not_implemented(kernel: str, array) -> NotImplementedError:
@@ -14,6 +14,12 @@ def refuse(kernel: str, kinds: str, array) -> None:
     """Raise for an array whose NumPy kind (b, i, u, f, c) is among `kinds`."""
     if array.dtype.kind in kinds:
         raise not_implemented(kernel, array)
+
+
+def refuse_half(kernel: str, x) -> None:
+    """Raise for a tensor of half precision."""
+    if x._spec.dtype.itemsize == 2:
+        raise not_implemented(kernel, x._array)
 
 
 def only_real(kernel: str, ufunc):
