@@ -465,6 +465,21 @@ def erfinv(x):
     return OPS["erfinv"].kernel(x)
 
 
+def fft_c2c(x, dim, normalization, forward):
+    """The Fourier transform of complex numbers, divided as ops/fourier.py says, or the inverse one."""
+    return OPS["_fft_c2c"].kernel(x, dim, normalization, forward)
+
+
+def fft_r2c(x, dim, normalization, onesided):
+    """The Fourier transform of real numbers: all of it, or the half of the last dimension that says all."""
+    return OPS["_fft_r2c"].kernel(x, dim, normalization, onesided)
+
+
+def fft_c2r(x, dim, normalization, size):
+    """The inverse Fourier transform of half a spectrum, with `size` points in the last dimension."""
+    return OPS["_fft_c2r"].kernel(x, dim, normalization, size)
+
+
 def erfcx(x):
     """The error function complement times exp(x²)."""
     return OPS["special_erfcx"].kernel(x)

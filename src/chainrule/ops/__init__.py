@@ -50,6 +50,8 @@ from . import (  # noqa: F401, I001
     polynomials,
     softmax,
     loss,
+    fourier,
+    fft,
     likelihood,
     generator,
     random,

@@ -143,6 +143,18 @@ def scatter_planes(x, places, sizes, distinct):
     return _call("scatter_planes", x, _array(places), sizes, distinct)
 
 
+def fft_c2c(x, dim, normalization, forward):
+    return OPS["_fft_c2c"].general(x, dim, normalization, forward)
+
+
+def fft_r2c(x, dim, normalization, onesided):
+    return OPS["_fft_r2c"].general(x, dim, normalization, onesided)
+
+
+def fft_c2r(x, dim, normalization, size):
+    return OPS["_fft_c2r"].general(x, dim, normalization, size)
+
+
 def erfcx(x):
     return _call("special_erfcx", x)
 

@@ -9,6 +9,7 @@ A combination of types that was found right once is not looked at again.
 """
 
 import functools
+import re
 
 import numpy as np
 
@@ -61,10 +62,13 @@ _TYPES = {
     "str": ("str", lambda value: isinstance(value, str)),
     "dtype": ("torch.dtype", _is_dtype),
     "ints": ("tuple of ints", _all(_is_int)),
+    "ints1": ("tuple of ints", lambda value: _is_int(value) or _all(_is_int)(value)),
+    "any": ("object", lambda value: True),
     "floats": ("tuple of floats", _all(_is_float)),
     "Numbers": ("tuple of Scalars", _all(_is_number)),
     "Tensors": ("tuple of Tensors", _all(_is_tensor)),
 }
+_ELEMENTS = {"ints": "int", "ints1": "int", "Tensors": "Tensor"}
 _ALIASES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 _RENAMED = {alias: name for name, aliases in _ALIASES.items() for alias in aliases}
 
@@ -80,7 +84,7 @@ class Parameter:
         self.nullable = kind.endswith("?") or default == "None"
         kind = kind.rstrip("?")
         self.type, self.accepts = _TYPES[kind]
-        self.elements = _TYPES[{"ints": "int", "Tensors": "Tensor"}[kind]][1] if kind in ("ints", "Tensors") else None
+        self.elements = _TYPES[_ELEMENTS[kind]][1] if kind in _ELEMENTS else None
         self.optional = bool(default)
         self.keyword_only = keyword_only
 
@@ -109,7 +113,7 @@ class Signature:
     def read(cls, text: str, method: bool) -> "Signature":
         """A signature from its text; that of the method has neither the first parameter nor `out`."""
         parameters, keyword_only = [], False
-        for part in text.split(", "):
+        for part in re.split(r", (?![^()]*\))", text):
             if part == "*":
                 keyword_only = True
             elif part:
@@ -134,6 +138,11 @@ class Signature:
             elif not (value is None and p.nullable or p.accepts(value)):
                 where = f" (position {i + 1})" if by_position else ""
                 wrong = p.wrong_element(value) if by_position else None
+                if wrong is not None and wrong[0] and "int" in p.type:  # PyTorch looks at the first element only
+                    return (
+                        f"{name}(): argument '{p.name}' failed to unpack the object at pos {wrong[0] + 1} with error "
+                        f'"type must be {p.type},but got {argument_type_name(wrong[1])}"'
+                    )
                 if wrong is not None:
                     found = f"found element of type {argument_type_name(wrong[1])} at pos {wrong[0]}"
                     return f"{name}(): argument '{p.name}'{where} must be {p.type}, but {found}"

@@ -1,0 +1,103 @@
+"""The three discrete Fourier transforms that all others are made of: complex to complex, real to complex, complex to real.
+
+`normalization` says what a result is divided by: nothing (0), the root of the number of points (1), that number (2).
+"""
+
+import functools
+
+import numpy as np
+
+from ..core.declare import Array, op
+
+__all__ = ["fft_c2c", "fft_r2c", "fft_c2r"]
+
+_FORWARD = ("backward", "ortho", "forward")  # SciPy's names for the three normalizations of a forward transform
+_INVERSE = ("forward", "ortho", "backward")
+
+
+@functools.cache
+def _scipy():
+    import scipy.fft
+
+    return scipy.fft
+
+
+def _order(strides, dims) -> list:
+    """The dimensions of a result from the slowest to the fastest, as PyTorch lays it out: the transformed ones last."""
+    return sorted((d for d in range(len(strides)) if d not in dims), key=lambda d: -strides[d]) + list(dims)
+
+
+def _by_stride(dims, strides) -> tuple:
+    return tuple(sorted(dims, key=lambda d: -strides[d]))
+
+
+def _laid_out(result, order: list):
+    """A result in this order of dimensions in memory."""
+    if order == list(range(result.ndim)):
+        return np.ascontiguousarray(result)
+    out = np.empty([result.shape[d] for d in order], result.dtype).transpose(np.argsort(order))
+    out[...] = result
+    return out
+
+
+@op(name="_fft_c2c", node="FftC2CBackward0", method=False, namespace=None)
+def fft_c2c(self: Array, dim: tuple, normalization: int, forward: bool):
+    if not dim:
+        return self.copy(order="K")
+    fft = _scipy()
+    if forward:
+        result = fft.fftn(self, axes=dim, norm=_FORWARD[normalization])
+    else:
+        result = fft.ifftn(self, axes=dim, norm=_INVERSE[normalization])
+    return _laid_out(result, _order(self.strides, _by_stride(dim, self.strides)))
+
+
+@fft_c2c.derivative(of="self")
+def _(xp, grad, dim, normalization, forward):
+    return xp.fft_c2c(grad, dim, normalization, not forward)
+
+
+@op(name="_fft_r2c", node="FftR2CBackward0", method=False, namespace=None)
+def fft_r2c(self: Array, dim: tuple, normalization: int, onesided: bool):
+    fft = _scipy()
+    transform = fft.rfftn if onesided else fft.fftn
+    result = transform(self, axes=dim, norm=_FORWARD[normalization])
+    return _laid_out(result, _order(self.strides, _by_stride(dim[:-1], self.strides) + dim[-1:]))
+
+
+@fft_r2c.derivative(of="self")
+def _(xp, grad, dim, normalization, onesided, self_shape):
+    if not onesided:
+        return xp.real(xp.fft_c2c(grad, dim, normalization, False))
+    # The half that is left out counts as 0: the complex-to-real transform counts each of its elements twice.
+    last = dim[-1]
+    halved = _inside(xp, grad, last, self_shape[last], 0.5)
+    return xp.fft_c2r(halved, dim, normalization, self_shape[last])
+
+
+@op(name="_fft_c2r", node="FftC2RBackward0", method=False, namespace=None)
+def fft_c2r(self: Array, dim: tuple, normalization: int, last_dim_size: int):
+    sizes = [self.shape[d] for d in dim[:-1]] + [last_dim_size]
+    result = _scipy().irfftn(self, s=sizes, axes=dim, norm=_INVERSE[normalization])
+    strides = self.strides
+    if len(dim) > 1:  # the others are transformed first, into a layout of their own
+        order = _order(strides, _by_stride(dim[:-1], strides))
+        strides = [-order.index(d) for d in range(self.ndim)]
+    return _laid_out(result, _order(strides, dim[-1:]))
+
+
+@fft_c2r.derivative(of="self")
+def _(xp, grad, dim, normalization, last_dim_size):
+    return _inside(xp, xp.fft_r2c(grad, dim, normalization, True), dim[-1], last_dim_size, 2)
+
+
+def _inside(xp, x, axis: int, size: int, factor):
+    """The half of a spectrum of `size` points times a factor, but for the frequencies that stand in it alone."""
+    count = x.shape[axis]
+    inner = size - count
+    if not inner:
+        return x
+    parts = [xp.narrow(x, axis, 0, 1), xp.narrow(x, axis, 1, inner) * factor]
+    if count > inner + 1:
+        parts.append(xp.narrow(x, axis, inner + 1, count - inner - 1))
+    return xp.concatenate(parts, axis)
