@@ -38,6 +38,8 @@ from . import (  # noqa: F401, I001
     products,
     contraction,
     linalg,
+    solving,
+    decompositions,
     sorting,
     medians,
     quantiles,
@@ -48,16 +50,16 @@ from . import (  # noqa: F401, I001
     covariance,
     special,
     polynomials,
-    softmax,
-    loss,
     fourier,
     fft,
+    softmax,
+    loss,
     likelihood,
     generator,
     random,
     sampling,
     dropout,
 )
+from . import convolution, planes, pooling, adaptive_pooling, folding, unpooling, interpolation, vision  # noqa: F401
 from . import margins, ctc  # noqa: F401
-from . import convolution, planes, pooling, adaptive_pooling, folding, unpooling, interpolation  # noqa: F401
 from . import differentiable  # noqa: F401

@@ -167,6 +167,22 @@ def bessel_i(n, x, scaled):
     return OPS["bessel_i"].general(n, x, scaled)
 
 
+def gather_shared(x, places):
+    return _call("gather_shared", x, _array(places))
+
+
+def scatter_shared(x, places, sizes):
+    return _call("scatter_shared", x, _array(places), sizes)
+
+
+def grid_neighbours(grid, sizes, mode, padding, align_corners):
+    return vocabulary.grid_neighbours(grid._array, sizes, mode, padding, align_corners)
+
+
+def constant(array):
+    return wrap(array)
+
+
 def _array(places):
     """Places as an array: a saved result comes as a Tensor."""
     return getattr(places, "_array", places)
@@ -192,6 +208,52 @@ def fit(grad, spec):
             grad = _call("real", grad)
         grad = grad.to(spec.dtype)
     return grad
+
+
+def inv(x):
+    return OPS["linalg_inv_ex"].single(x)
+
+
+def adjugate(x):
+    n = x.shape[-1]
+    if n == 0:
+        return zeros_like(x)
+    det = OPS["linalg_det"].single(x)
+    largest = float(np.abs(x._array).max(initial=1.0))
+    if bool((np.abs(det._array) > 1e-8 * largest**n).all()):
+        return _call("unsqueeze", _call("unsqueeze", det, -1), -1) * inv(x)
+    # Of singular matrices: element (j, i) is the determinant without row i and column j, with alternating signs.
+    if n == 1:
+        return ones_like(x)
+    others = np.array([[k for k in range(n) if k != i] for i in range(n)])
+    rows, columns = others[:, None, :, None], others[None, :, None, :]
+    minors = OPS["linalg_det"].single(x[(..., wrap(np.broadcast_to(rows, (n, n, n - 1, n - 1)).copy()), wrap(np.broadcast_to(columns, (n, n, n - 1, n - 1)).copy()))])
+    signs = wrap(np.where(np.add.outer(np.arange(n), np.arange(n)) % 2, -1, 1).astype(x._spec.array_dtype))
+    return _call("transpose", minors * signs, -1, -2)
+
+
+def solve(x, y, left=True):
+    return OPS["linalg_solve_ex"].single(x, y, left)
+
+
+def solve_triangular(x, y, upper, left, unit):
+    return OPS["linalg_solve_triangular"].single(x, y, upper, left, unit)
+
+
+def svd(x):
+    return OPS["linalg_svd"].general(x, False)
+
+
+def eye_like(x, rows, columns):
+    return wrap(np.eye(rows, columns, dtype=x._spec.array_dtype))
+
+
+def pivot_matrix(pivots, rows, like):
+    return wrap(vocabulary.pivot_matrix(_array(pivots), rows, like._array))
+
+
+def all_small(x, bound) -> bool:
+    return vocabulary.all_small(x._array, bound)
 
 
 engine.differentiable = sys.modules[__name__]
