@@ -203,9 +203,21 @@ def flip(x, axis):
 def cumsum(x, axis):
     return np.add.accumulate(x, axis=axis)
 
+    if x.dtype == np.float16:  # half precision is summed in single
+        return np.add.accumulate(x, axis=axis, dtype=np.float32).astype(x.dtype)
 
 def cumprod(x, axis):
     return np.multiply.accumulate(x, axis=axis)
+def cumsum_back(x, axis):
+    """The running sum from the end of an axis, counted from the front."""
+    back = (slice(None),) * axis + (slice(None, None, -1),)
+    if x.dtype == np.float16:
+        return cumsum(x[back], axis)[back]
+    out = np.empty(x.shape, x.dtype)
+    np.add.accumulate(x[back], axis=axis, out=out[back])
+    return out
+
+
 
 
 def narrow(x, axis, start, length):
@@ -265,7 +277,17 @@ def constant_pad_nd(x, pads, value):
 
 def pick_along(x, places, axis):
     """The elements of x at integer `places` along an axis; a 0-dim x itself."""
-    return np.take_along_axis(x, places, axis) if x.ndim else x
+    if not x.ndim:
+        return x
+    before, after = _beside(places.shape, axis % x.ndim)
+    return x[(*before, places, *after)]
+
+
+@functools.lru_cache(256)
+def _beside(shape, axis):
+    """The indices of the dimensions before an axis and behind it, to index with places along it."""
+    index = np.ogrid[tuple([slice(n) for n in shape])]
+    return tuple(index[:axis]), tuple(index[axis + 1 :])
 
 
 def put_along(x, places, axis, shape):
@@ -273,7 +295,8 @@ def put_along(x, places, axis, shape):
     if not shape:
         return x
     out = np.zeros(shape, x.dtype)
-    np.put_along_axis(out, places, x, axis)
+    before, after = _beside(places.shape, axis % out.ndim)
+    out[(*before, places, *after)] = x
     return out
 
 
@@ -282,8 +305,39 @@ def add_along(x, places, axis, shape):
     if not shape:
         return x
     out = np.zeros(shape, x.dtype)
-    index = np.ogrid[tuple(slice(n) for n in places.shape)]
-    np.add.at(out, (*index[:axis], places, *index[axis + 1 :]), x)
+    before, after = _beside(places.shape, axis % out.ndim)
+    np.add.at(out, (*before, places, *after), x)
+    return out
+
+
+def put_flat(x, places, shape):
+    """Zeros of `shape` with the elements of x at `places` in flat memory, no two of them the same."""
+    out = np.zeros(shape, x.dtype)
+    out.reshape(-1)[places] = x
+    return out
+
+
+def softmax_vjp(grad, result, axis):
+    """The gradient of the input of a softmax along an axis."""
+    out = np.multiply(grad, result, out=...)
+    total = np.add.reduce(out, axis, None, None, True)
+    return np.subtract(out, np.multiply(result, total, out=...), out=out)
+
+
+def log_softmax_vjp(grad, result, axis):
+    """The gradient of the input of a log_softmax along an axis."""
+    out = np.exp(result, out=...)
+    np.multiply(out, np.add.reduce(grad, axis, None, None, True), out=out)
+    return np.subtract(grad, out, out=out)
+
+
+def cross_entropy_vjp(shares, logs, places, axis):
+    """The gradient of scores whose log_softmax along an axis is `logs`. places: of the right classes in flat memory;
+    shares: the gradient of each sample's loss, of the shape of `places`, or one for all."""
+    out = np.exp(logs, out=...)
+    np.multiply(out, np.expand_dims(shares, axis) if shares.ndim else shares, out=out)
+    flat = out.reshape(-1)
+    flat[places] -= shares
     return out
 
 

@@ -49,10 +49,7 @@ def _(xp, grad, dim, self_dtype):
 
 def reversed_sum(xp, x, dim):
     """The running sum from the end."""
-    if not x.ndim:
-        return x
-    axis = dim % x.ndim
-    return xp.flip(xp.cumsum(xp.flip(x, axis), axis), axis)
+    return xp.cumsum_back(x, dim % x.ndim) if x.ndim else x
 
 
 # --- cumprod ---
@@ -214,11 +211,14 @@ def _declare_extreme(name: str, ufunc):
         self = np.array(self, order="C", copy=None)
         values = ufunc.accumulate(self, axis=axis)
         # The index is that of the last element that equals the extreme so far.
-        counted = np.arange(self.shape[axis]).reshape((-1,) + (1,) * (self.ndim - axis - 1))
         hit = self == values
-        if self.dtype.kind == "f" and np.isnan(values[(slice(None),) * axis + (slice(-1, None),)]).any():
-            hit |= np.isnan(self)
-        return values, np.maximum.accumulate(np.where(hit, counted, 0), axis=axis)
+        if self.dtype.kind == "f":
+            final = values[(slice(None),) * axis + (slice(-1, None),)]
+            if np.logical_or.reduce(final != final, axis=None):
+                hit |= self != self
+        counted = np.arange(self.shape[axis]).reshape((-1,) + (1,) * (self.ndim - axis - 1))
+        places = np.multiply(hit, counted)
+        return values, np.maximum.accumulate(places, axis=axis, out=places)
 
     operation = op(kernel, name=name, nondifferentiable_outputs=(1,), method=False, namespace=None)
 

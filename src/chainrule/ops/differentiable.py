@@ -169,6 +169,10 @@ def bessel_i(n, x, scaled):
 
 def gather_shared(x, places):
     return _call("gather_shared", x, _array(places))
+def cumsum_back(x, axis):
+    return _call("flip", _call("cumsum", _call("flip", x, axis), axis), axis)
+
+
 
 
 def scatter_shared(x, places, sizes):

@@ -5,10 +5,11 @@ import numpy as np
 from ..core.declare import Array, op
 from ..core.return_types import return_type
 from ..core.tensor import wrap_dim
+from ..core.vocabulary import pick_along
 from .extremes import check_not_empty, share
 from .refusal import refuse
 from .signature import public
-from .sorting import declare_picking, order, pair, pick
+from .sorting import declare_picking, order, pair
 
 __all__ = ["kthvalue", "median", "nanmedian", "mode"]
 
@@ -50,7 +51,7 @@ def _kthvalue_kernel(self: Array, k: int, dim: int, keepdim: bool):
         return self.copy(), np.zeros((), np.int64)
     refuse("kthvalue_cpu", "bc", self)
     places = place_of_rank(self, k - 1, axis)
-    return _without(self, axis, keepdim, pick(self, places, axis), places)
+    return _without(self, axis, keepdim, pick_along(self, places, axis), places)
 
 
 kthvalue_op = declare_picking(_kthvalue_kernel, "kthvalue", "KthvalueBackward0")
@@ -92,7 +93,7 @@ def _nanmedian_place(a, axis: int):
     if a.dtype.kind != "f" or not (missing := np.isnan(a)).any():
         return place_of_rank(a, (a.shape[axis] - 1) // 2, axis)
     count = a.shape[axis] - np.add.reduce(missing, axis=axis, keepdims=True, dtype=np.int64)
-    return np.take_along_axis(order(a, axis), np.maximum(count - 1, 0) // 2, axis)
+    return pick_along(order(a, axis), np.maximum(count - 1, 0) // 2, axis)
 
 
 def _declare_median(name: str, find):
@@ -118,7 +119,7 @@ def _declare_median(name: str, find):
         if not self.ndim:
             return self.copy(), np.zeros((), np.int64)
         places = find(self, axis)
-        return _without(self, axis, keepdim, pick(self, places, axis), places)
+        return _without(self, axis, keepdim, pick_along(self, places, axis), places)
 
     along = declare_picking(kernel, name, f"{name.capitalize()}Backward1")
     return of_all, along
@@ -181,7 +182,7 @@ def _mode_kernel(self: Array, dim: int, keepdim: bool):
         refuse("mode_cpu", "c", self)
     n = self.shape[axis]
     places = order(self, axis)
-    ranked = pick(self, places, axis)
+    ranked = pick_along(self, places, axis)
     along = np.moveaxis(ranked, axis, -1)
     fresh = np.ones(along.shape, bool)
     np.not_equal(along[..., 1:], along[..., :-1], out=fresh[..., 1:])
@@ -189,7 +190,7 @@ def _mode_kernel(self: Array, dim: int, keepdim: bool):
     length = counted - np.maximum.accumulate(np.where(fresh, counted, 0), axis=-1)
     # The longest run is at its longest where it ends: of the smallest value among several, at its last element.
     last = np.moveaxis(np.argmax(length, axis=-1, keepdims=True), -1, axis)
-    return _without(self, axis, keepdim, pick(ranked, last, axis), pick(places, last, axis))
+    return _without(self, axis, keepdim, pick_along(ranked, last, axis), pick_along(places, last, axis))
 
 
 mode_op = declare_picking(_mode_kernel, "mode", "ModeBackward0")

@@ -10,6 +10,7 @@ from ..core.dtype import of
 from ..core.general import refuse_out_gradient, write_out
 from ..core.return_types import return_type
 from ..core.tensor import wrap_dim
+from ..core.vocabulary import pick_along
 from .extremes import named_results
 from .picking import show_saved
 from .reduction import into
@@ -24,16 +25,16 @@ def order(a, axis: int, descending: bool = False):
     """The places that sort an array along an axis; equal elements stay in order."""
     if not descending:
         return _ascending(a, axis)
-    places = np.flip(_ascending(np.flip(a, axis), axis), axis)
-    return np.subtract(a.shape[axis] - 1, places)
+    back = (slice(None),) * (axis % a.ndim) + (slice(None, None, -1),)
+    return np.subtract(a.shape[axis] - 1, _ascending(a[back], axis)[back])
 
 
 def _ascending(a, axis: int):
     if a.shape[axis] < QUICK or a.dtype.kind == "f" and a.itemsize == 2 or a.itemsize == 1:
-        return np.argsort(a, axis=axis, kind="stable")
+        return a.argsort(axis, "stable")
     # NumPy's vectorised sort is several times faster, but leaves equal elements in any order.
     places = np.argsort(a, axis=axis)
-    values = np.take_along_axis(a, places, axis)
+    values = pick_along(a, places, axis)
     along, moved = np.moveaxis(values, axis, -1), np.moveaxis(places, axis, -1)
     tied = along[..., 1:] == along[..., :-1]
     if a.dtype.kind == "f":
@@ -75,14 +76,7 @@ def _sorted(a, dim: int, descending: bool):
     if not a.ndim:
         return a.copy(), np.zeros((), np.int64)
     places = order(a, axis, descending)
-    return _laid_out_like(a, (pick(a, places, axis), places))
-
-
-def pick(a, places, axis: int):
-    """The elements at places along an axis."""
-    if a.ndim == 1:
-        return a[places]
-    return np.take_along_axis(a, places, axis)
+    return _laid_out_like(a, (pick_along(a, places, axis), places))
 
 
 # --- sort ---
@@ -200,7 +194,7 @@ def _largest(a, k: int, axis: int, largest: bool):
     at, kept = (n - k, slice(n - k, None)) if largest else (k - 1, slice(k))
     where = (slice(None),) * axis
     places = np.sort(np.argpartition(a, at, axis=axis)[(*where, kept)], axis=axis)
-    return np.take_along_axis(places, order(np.take_along_axis(a, places, axis), axis, largest), axis)
+    return pick_along(places, order(pick_along(a, places, axis), axis, largest), axis)
 
 
 def _topk_kernel(self: Array, k: int, dim: int, largest: bool, sorted: bool):
@@ -217,7 +211,7 @@ def _topk_kernel(self: Array, k: int, dim: int, largest: bool, sorted: bool):
         shape = self.shape[:axis] + (0,) + self.shape[axis + 1 :]
         return np.empty(shape, self.dtype), np.empty(shape, np.int64)
     places = _largest(self, k, axis, largest).copy(order="C")
-    return np.ascontiguousarray(pick(self, places, axis)), places
+    return np.ascontiguousarray(pick_along(self, places, axis)), places
 
 
 topk_op = declare_picking(_topk_kernel, "topk", "TopkBackward0")
