@@ -5,6 +5,8 @@ A formula's first parameter `xp` is this module in an ordinary backward pass and
 formulas are Python numbers, which take the dtype of the array they meet.
 """
 
+import functools
+
 import numpy as np
 
 # --- elementwise ---

@@ -170,6 +170,11 @@ def bessel_i(n, x, scaled):
 def gather_shared(x, places):
     return _call("gather_shared", x, _array(places))
 def cumsum_back(x, axis):
+    flip = FUNCTIONS["torch"]["flip"]
+    return flip(FUNCTIONS["torch"]["cumsum"](flip(x, (axis,)), axis), (axis,))
+
+
+def cumsum_back(x, axis):
     return _call("flip", _call("cumsum", _call("flip", x, axis), axis), axis)
 
 
