@@ -203,13 +203,11 @@ def flip(x, axis):
 
 
 def cumsum(x, axis):
-    return np.add.accumulate(x, axis=axis)
-
     if x.dtype == np.float16:  # half precision is summed in single
         return np.add.accumulate(x, axis=axis, dtype=np.float32).astype(x.dtype)
+    return np.add.accumulate(x, axis=axis)
 
-def cumprod(x, axis):
-    return np.multiply.accumulate(x, axis=axis)
+
 def cumsum_back(x, axis):
     """The running sum from the end of an axis, counted from the front."""
     back = (slice(None),) * axis + (slice(None, None, -1),)
@@ -220,6 +218,8 @@ def cumsum_back(x, axis):
     return out
 
 
+def cumprod(x, axis):
+    return np.multiply.accumulate(x, axis=axis)
 
 
 def narrow(x, axis, start, length):
@@ -647,3 +647,13 @@ def pivot_matrix(pivots, rows, like):
 def all_small(x, bound) -> bool:
     """Whether no element is larger than the bound."""
     return bool((np.abs(x) <= bound).all())
+
+
+def pinv(x):
+    """The Moore–Penrose inverses."""
+    return np.linalg.pinv(x)
+
+
+def cross(x, y, dim):
+    """The cross products along an axis."""
+    return OPS["linalg_cross"].kernel(x, y, dim)

@@ -4,6 +4,7 @@ Every name of core/vocabulary.py stands here with the same parameters; a test ho
 parameters agree with the operation of the same name are taken from it, the others are adapted below.
 """
 
+import math
 import sys
 
 import numpy as np
@@ -135,12 +136,42 @@ def add_along(x, places, axis, shape):
     return _call("add_along", x, _array(places), axis, tuple(shape))
 
 
+def put_flat(x, places, shape):
+    return _accumulated(x, places, tuple(shape))
+
+
+def _accumulated(x, places, shape):
+    from .gathering import Index
+
+    found = _call("accumulate", _call("reshape", x, (-1,)), (math.prod(shape),), Index((_array(places).reshape(-1),)))
+    return _call("reshape", found, shape)
+
+
+def softmax_vjp(grad, result, axis):
+    weighted = grad * result
+    return weighted - result * sum(weighted, axis, True)
+
+
+def log_softmax_vjp(grad, result, axis):
+    return grad - _call("exp", result) * sum(grad, axis, True)
+
+
+def cross_entropy_vjp(shares, logs, places, axis):
+    shares = broadcast_to(shares, places.shape)
+    return _call("softmax", logs, axis) * expand_dims(shares, axis) - put_flat(shares, places, logs.shape)
+
+
 def gather_planes(x, places, dims):
     return _call("gather_planes", x, _array(places), dims)
 
 
 def scatter_planes(x, places, sizes, distinct):
     return _call("scatter_planes", x, _array(places), sizes, distinct)
+
+
+def cumsum_back(x, axis):
+    flip = FUNCTIONS["torch"]["flip"]
+    return flip(FUNCTIONS["torch"]["cumsum"](flip(x, (axis,)), axis), (axis,))
 
 
 def fft_c2c(x, dim, normalization, forward):
@@ -169,15 +200,6 @@ def bessel_i(n, x, scaled):
 
 def gather_shared(x, places):
     return _call("gather_shared", x, _array(places))
-def cumsum_back(x, axis):
-    flip = FUNCTIONS["torch"]["flip"]
-    return flip(FUNCTIONS["torch"]["cumsum"](flip(x, (axis,)), axis), (axis,))
-
-
-def cumsum_back(x, axis):
-    return _call("flip", _call("cumsum", _call("flip", x, axis), axis), axis)
-
-
 
 
 def scatter_shared(x, places, sizes):
@@ -263,6 +285,14 @@ def pivot_matrix(pivots, rows, like):
 
 def all_small(x, bound) -> bool:
     return vocabulary.all_small(x._array, bound)
+
+
+def pinv(x):
+    return FUNCTIONS["linalg"]["pinv"](x)
+
+
+def cross(x, y, dim):
+    return OPS["linalg_cross"].general(x, y, dim)
 
 
 engine.differentiable = sys.modules[__name__]
