@@ -339,7 +339,7 @@ def make_single(op):
     if not kinds or kinds[0] != "one" or any(kinds[1:]) or op.promote or op.keyword_only or op.multi:
         return None
     kernel, node_type, apply_general = op.kernel, op.node_type, op.apply
-    views = op.views
+    views, stand_in = op.views, op.stand_in
     codes = None  # worked out at the first recorded call, when all formulas are declared
 
     def call(self, *attributes):
@@ -389,7 +389,7 @@ def make_single(op):
                 counter = self._counter
                 if counter is None:
                     return apply_general((self, *attributes))
-                saved += (array, counter, counter[0])
+                saved += (array, counter, counter[0]) if stand_in is None else (stand_in(*attributes), None, 0)
             elif code == RESULT:
                 saved += (out, t._counter, t._counter[0])
             elif code == SHAPE:

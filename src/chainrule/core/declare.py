@@ -116,7 +116,7 @@ class Op:
     fast: Any  # of pointwise operations
 
     def __init__(self, name, kernel, *, node=None, promote=(), result_kind="same", views=False, multi=False,
-                 varargs=None, operands=(), nondifferentiable_outputs=(), frees=()):  # fmt: skip
+                 varargs=None, operands=(), nondifferentiable_outputs=(), frees=(), stand_in=None):  # fmt: skip
         self.name = name
         self.kernel = self.ufunc = kernel  # the fast callers of pointwise operations run the ufunc
         self.promote = promote
@@ -131,6 +131,7 @@ class Op:
         self.read_parameters(kernel, operands)
         self.tensor_positions = tuple(i for i, k in enumerate(self.kinds) if k)
         self.frees = frees  # attributes that hold memory, to be freed with the saved tensors
+        self.stand_in = stand_in  # of one tensor: gives, from the attributes, the array to save in place of it
         self.holds = False  # whether a node saves something to be freed
         self.formulas: dict[str, Formula] = {}
         self.saved_names: tuple[str, ...] = ()

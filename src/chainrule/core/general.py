@@ -387,6 +387,8 @@ def save_one(op, name: str, operands, arguments, results, copy_self: bool) -> tu
         i = op.params.index(name)
         value = operands[i]
         if isinstance(value, Tensor):
+            if op.stand_in is not None:
+                return op.stand_in(*arguments[1:]), None, 0
             if copy_self and i == 0:
                 return arguments[i].copy(), None, 0
             counter = value._counter

@@ -4,44 +4,59 @@ The classes lie along dimension 1, or 0 of a vector. What a target means is work
 place of the right class and the weight of each sample.
 """
 
+import functools
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..core.declare import Array, op
 from ..core.dtype import argument_type_name
 from ..core.registry import publish
-from .loss import expect_tensors, reduction_of
+from .loss import REDUCTIONS, expect_tensors, reduction_of
 from .precision import HALF
-from .refusal import refuse
+from .reduction import total
+from .refusal import not_implemented
 from .scaling import divide, scale
-from .softmax import exponentials, log_softmax
+from .softmax import log_softmax, log_softmax_kernel
 
 __all__ = ["nll_loss", "cross_entropy"]
 
 
-class Targets(NamedTuple):
-    """places: the classes, with a dimension of 1 where the input has its classes. weights: of each sample, 0 for those
-    to be ignored, of the same shape; None where all are 1. total: the sum of the weights. counted: which samples are not
-    to be ignored, where the weights add to 0 for another reason."""
+class Targets:
+    """What the targets of a loss say.
 
-    places: np.ndarray
-    weights: np.ndarray | None
-    total: float
-    counted: np.ndarray | None = None
+    places: of the right classes in the flat input, of the shape of the targets. weights: of each sample, 0 for those to be
+    ignored, of the same shape; None where all are 1. total: the sum of the weights. counted: which samples are not to be
+    ignored, where the weights add to 0 for another reason. logs: where cross entropy leaves the log_softmax of its input.
+    """
+
+    __slots__ = ("places", "weights", "total", "counted", "logs")
+    logs: np.ndarray
+
+    def __init__(self, places, weights, total: float, counted=None):
+        self.places, self.weights, self.total, self.counted = places, weights, total, counted
+
+
+@functools.lru_cache(256)
+def _starts(shape: tuple) -> np.ndarray:
+    """Where, in a flat input of this shape, class 0 of each sample lies."""
+    if len(shape) == 1:
+        return np.zeros((), np.int64)
+    inner = math.prod(shape[2:])
+    rows = np.arange(shape[0], dtype=np.int64) * (shape[1] * inner)
+    return rows if len(shape) == 2 else rows.reshape(-1, *[1] * (len(shape) - 2)) + np.arange(inner).reshape(shape[2:])
 
 
 def targets_of(target, input, weight, ignore_index: int) -> Targets:
     """The targets of a loss; PyTorch's complaints about their dtype and range."""
     shape = input._spec.shape
-    axis = 1 if len(shape) > 1 else 0
-    classes = shape[axis]
-    places = target._array if len(shape) > 1 else target._array.reshape(())
-    if places.dtype != np.int64:
-        if places.dtype != np.uint8:
+    several = len(shape) > 1
+    classes = shape[1] if several else shape[0]
+    labels = target._array if several else target._array.reshape(())
+    if labels.dtype != np.int64:
+        if labels.dtype != np.uint8:
             raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target._spec.dtype.scalar_name}")
-        places = places.astype(np.int64)
+        labels = labels.astype(np.int64)
     if weight is not None and (weight._spec.ndim != 1 or weight._spec.shape[0] != classes):
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
@@ -51,48 +66,43 @@ def targets_of(target, input, weight, ignore_index: int) -> Targets:
         raise RuntimeError(
             f"expected scalar type {input._spec.dtype.scalar_name} but found {weight._spec.dtype.scalar_name}"
         )
-    ignored = places == ignore_index
+    ignored = labels == ignore_index
     weights = None
     if ignored.any():
         weights = np.logical_not(ignored).astype(input._spec.array_dtype)
-        places = np.where(ignored, 0, places)
-    if places.size and (np.minimum.reduce(places, axis=None) < 0 or np.maximum.reduce(places, axis=None) >= classes):
-        wrong = places[(places < 0) | (places >= classes)].reshape(-1)[0]
+        labels = np.where(ignored, 0, labels)
+    if labels.size and (np.minimum.reduce(labels, axis=None) < 0 or np.maximum.reduce(labels, axis=None) >= classes):
+        wrong = labels[(labels < 0) | (labels >= classes)].reshape(-1)[0]
         raise IndexError(f"Target {wrong} is out of bounds.")
     if weight is not None:
-        chosen = weight._array[places]
+        chosen = weight._array[labels]
         weights = chosen if weights is None else chosen * weights
-    places = np.expand_dims(places, axis)
+    places = np.asarray(_starts(shape) + labels * math.prod(shape[2:]))
     if weights is None:
-        return Targets(places, None, float(places.size))
+        return Targets(places, None, labels.size)
     total = float(np.add.reduce(weights, axis=None))
-    counted = None if total or weight is None else np.expand_dims(np.logical_not(ignored), axis)
-    return Targets(places, np.expand_dims(weights, axis), total, counted)
+    return Targets(places, weights, total, None if total or weight is None else np.logical_not(ignored))
 
 
-def _reduced(losses, axis: int, targets: Targets, reduction: str):
-    """Losses with the classes' dimension kept, weighted and reduced."""
+def _reduced(losses, targets: Targets, reduction: str):
+    """Minus the logarithms of the right classes, weighted and reduced."""
     if targets.weights is not None:
         losses = losses * targets.weights
     if reduction == "none":
-        return losses.reshape(losses.shape[:axis] + losses.shape[axis + 1 :])
-    sum_ = np.add.reduce(losses, axis=None)
+        return np.negative(losses, out=...)
+    sum_ = -total(losses)
     if reduction == "sum":
         return np.asarray(sum_)
-    return np.asarray(sum_ / targets.total) if targets.total else np.asarray(sum_ * math.nan)
+    return np.asarray(sum_ / losses.dtype.type(targets.total)) if targets.total else np.asarray(sum_ * math.nan)
 
 
-def _shares(xp, grad, shape, targets: Targets, reduction: str):
-    """The gradient of each sample's loss, with the classes' dimension kept."""
-    if reduction == "none":
-        grad = xp.expand_dims(grad, _axis(shape))
-    elif reduction == "mean":
+def _shares(xp, grad, targets: Targets, reduction: str):
+    """The gradient of each sample's loss: one for all, or of the shape of the targets."""
+    if reduction == "mean":
         if targets.counted is not None:  # 0 / 0 for each sample that counts
             return xp.select(xp.constant(targets.counted), grad * math.nan)
         grad = grad / targets.total if targets.total else grad * 0
-    if targets.weights is None:
-        return xp.broadcast_to(grad, targets.places.shape)
-    return grad * xp.constant(targets.weights)
+    return grad if targets.weights is None else grad * xp.constant(targets.weights)
 
 
 def _axis(shape) -> int:
@@ -101,19 +111,20 @@ def _axis(shape) -> int:
 
 def _declare_nll(name: str, node: str):
     def kernel(self: Array, targets: Targets, reduction: str):
-        axis = _axis(self.shape)
-        refuse("nll_loss_out_frame" if self.ndim < 3 else "nll_loss2d_forward_out_frame", "biuc", self)
+        if self.dtype.kind != "f":
+            raise not_implemented("nll_loss_out_frame" if self.ndim < 3 else "nll_loss2d_forward_out_frame", self)
+        picked = self.reshape(-1).take(targets.places)
         if self.dtype is HALF:
-            self = self.astype(np.float32)
-            return _reduced(-np.take_along_axis(self, targets.places, axis), axis, targets, reduction).astype(HALF)
-        return _reduced(-np.take_along_axis(self, targets.places, axis), axis, targets, reduction)
+            return _reduced(np.asarray(picked, np.float32), targets, reduction).astype(HALF)
+        return _reduced(np.asarray(picked), targets, reduction)
 
     operation = op(kernel, name=name, node=node, method=False, namespace=None, frees=("targets",))
-    operation.derivative(of="self")(
-        lambda xp, grad, self_shape, targets, reduction: xp.put_along(
-            -_shares(xp, grad, self_shape, targets, reduction), targets.places, _axis(self_shape), self_shape
-        )
-    )
+
+    @operation.derivative(of="self")
+    def _(xp, grad, self_shape, targets, reduction):
+        shares = -_shares(xp, grad, targets, reduction)
+        return xp.put_flat(xp.broadcast_to(shares, targets.places.shape), targets.places, self_shape)
+
     operation.name = "nll_loss"
     return operation
 
@@ -127,24 +138,23 @@ nll_ops = (
 
 def _declare_cross_entropy(name: str, node: str):
     def kernel(self: Array, targets: Targets, reduction: str):
-        return _cross_entropy(self, _axis(self.shape), targets, reduction)
+        targets.logs = logs = log_softmax_kernel(self, _axis(self.shape))
+        return _reduced(np.asarray(logs.reshape(-1).take(targets.places)), targets, reduction)
 
-    operation = op(kernel, name=name, node=node, method=False, namespace=None, frees=("targets",))
+    # log_softmax changes nothing about a log_softmax, and its derivatives there are those at the input: so the node keeps
+    # that in place of the input, as PyTorch does, and the input may be changed.
+    operation = op(
+        kernel, name=name, node=node, method=False, namespace=None, frees=("targets",),
+        stand_in=lambda targets, reduction: targets.logs,
+    )  # fmt: skip
 
     @operation.derivative(of="self")
     def _(xp, grad, self, targets, reduction):
-        shape, axis = tuple(self.shape), _axis(self.shape)
-        shares = _shares(xp, grad, shape, targets, reduction)
-        return xp.softmax(self, axis) * shares - xp.put_along(shares, targets.places, axis, shape)
+        shares = _shares(xp, grad, targets, reduction)
+        return xp.cross_entropy_vjp(shares, self, targets.places, _axis(self.shape))
 
     operation.name = "cross_entropy"
     return operation
-
-
-def _cross_entropy(a, axis: int, targets: Targets, reduction: str):
-    _, total, most = exponentials(a, axis)
-    picked = np.take_along_axis(a, targets.places, axis)
-    return _reduced(np.log(total) + (most - picked), axis, targets, reduction)
 
 
 cross_entropy_ops = (
@@ -195,15 +205,48 @@ def check_sizes(input, target) -> None:
         raise RuntimeError(f"Expected target size {[shape[0], *shape[2:]]}, got {list(given)}")
 
 
+_LAYOUTS: dict = {}  # of the specs of an input and a target that fit: (_starts, elements from class to class, classes)
+
+
+def _plainly(operations, input, target, ignore_index, reduction):
+    """The loss where nothing but the targets' range is to be looked at; None where that is not known to be so."""
+    try:
+        starts, inner, classes = _LAYOUTS[input._spec, target._spec]
+    except (KeyError, AttributeError):
+        return None
+    labels = target._array
+    # As numbers without a sign negative ones are too large, and one look finds both.
+    if ignore_index >= 0 or np.maximum.reduce(labels.view(np.uint64), axis=None) >= classes:
+        return None
+    places = starts + labels if inner == 1 else starts + labels * inner
+    operation = operations[_kind(input._spec.ndim, reduction)]
+    return operation.single(input, Targets(places, None, labels.size), reduction)
+
+
+def _fits(input, target) -> None:
+    """Keep in mind that these shapes and dtypes go together."""
+    spec, other = input._spec, target._spec
+    if spec.ndim > 1 and spec.direct and spec.dtype.is_floating_point and other.array_dtype == np.int64 and other.numel:
+        if len(_LAYOUTS) > 1024:
+            _LAYOUTS.clear()
+        _LAYOUTS[spec, other] = _starts(spec.shape), math.prod(spec.shape[2:]), spec.shape[1]
+
+
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """Minus the input at the target class of each sample, weighted by `weight` (one number a class).
 
     input: (C,), (N, C) or (N, C, d1, …); target: class indices () or (N,) or (N, d1, …), of which `ignore_index` counts
     nothing. "mean" divides by the sum of the weights.
     """
-    reduction = reduction_of(reduction, size_average, reduce)
+    if size_average is not None or reduce is not None or reduction not in REDUCTIONS:
+        reduction = reduction_of(reduction, size_average, reduce)
+    if weight is None and ignore_index.__class__ is int:
+        loss = _plainly(nll_ops, input, target, ignore_index, reduction)
+        if loss is not None:
+            return loss
     check_arguments("nll_loss_nd", input, target, weight, ignore_index)
     check_sizes(input, target)
+    _fits(input, target)
     operation = nll_ops[_kind(input._spec.ndim, reduction)]
     return operation.single(input, targets_of(target, input, weight, ignore_index), reduction)
 
@@ -214,8 +257,12 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
 
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
     """
-    if size_average is not None or reduce is not None or reduction != "mean":
+    if size_average is not None or reduce is not None or reduction not in REDUCTIONS:
         reduction = reduction_of(reduction, size_average, reduce)
+    if weight is None and ignore_index.__class__ is int and label_smoothing == 0.0:
+        loss = _plainly(cross_entropy_ops, input, target, ignore_index, reduction)
+        if loss is not None:
+            return loss
     check_arguments("cross_entropy_loss", input, target, weight, ignore_index)
     if input._spec.shape == target._spec.shape:
         return _of_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
@@ -229,6 +276,7 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
             log_softmax(input, _axis(input._spec.shape)), target, weight, None, ignore_index, None, reduction
         )
     check_sizes(input, target)
+    _fits(input, target)
     operation = cross_entropy_ops[_kind(input._spec.ndim, reduction)]
     return operation.single(input, targets_of(target, input, weight, ignore_index), reduction)
 

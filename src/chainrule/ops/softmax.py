@@ -23,21 +23,14 @@ def _checked(name: str, a, dim: int) -> int:
     return axis
 
 
-def exponentials(a, axis: int) -> tuple:
-    """(exp(a − its maximum along the axis), their sum, the maximum), the sum and the maximum with the axis kept."""
-    most = np.maximum.reduce(a, axis=axis, keepdims=True, initial=-np.inf)
-    shifted = np.subtract(a, most, out=...)
-    np.exp(shifted, out=shifted)
-    return shifted, np.add.reduce(shifted, axis=axis, keepdims=True), most
-
-
 def softmax_kernel(a, axis: int):
     if not a.size:
         return a.copy()
     if not a.ndim:
         return np.ones_like(a) if np.isfinite(a) else np.full_like(a, np.nan)
-    out, total, _ = exponentials(a, axis)
-    return np.divide(out, total, out=out)
+    out = np.subtract(a, np.maximum.reduce(a, axis=axis, keepdims=True), out=..., order="C")
+    np.exp(out, out=out)
+    return np.divide(out, np.add.reduce(out, axis=axis, keepdims=True), out=out)
 
 
 def log_softmax_kernel(a, axis: int):
@@ -45,8 +38,7 @@ def log_softmax_kernel(a, axis: int):
         return a.copy()
     if not a.ndim:
         return np.zeros_like(a) if np.isfinite(a) else np.full_like(a, np.nan)
-    most = np.maximum.reduce(a, axis=axis, keepdims=True, initial=-np.inf)
-    out = np.subtract(a, most, out=...)
+    out = np.subtract(a, np.maximum.reduce(a, axis=axis, keepdims=True), out=..., order="C")
     total = np.add.reduce(np.exp(out), axis=axis, keepdims=True)
     return np.subtract(out, np.log(total, out=total), out=out)
 
@@ -63,8 +55,7 @@ def softmax_op(self: Array, dim: int, dtype=None):
 
 @softmax_op.derivative(of="self")
 def _(xp, grad, result, dim):
-    weighted = grad * result
-    return weighted - result * xp.sum(weighted, dim if result.ndim else None, bool(result.ndim))
+    return xp.softmax_vjp(grad, result, dim) if result.ndim else grad * (result - result * result)
 
 
 @op(name="log_softmax", method=False, namespace=None)
@@ -75,7 +66,7 @@ def log_softmax_op(self: Array, dim: int, dtype=None):
 
 @log_softmax_op.derivative(of="self")
 def _(xp, grad, result, dim):
-    return grad - xp.exp(result) * xp.sum(grad, dim if result.ndim else None, bool(result.ndim))
+    return xp.log_softmax_vjp(grad, result, dim) if result.ndim else grad - grad * xp.exp(result)
 
 
 def implicit(name: str, input, stacklevel: int) -> int:
