@@ -93,7 +93,7 @@ from .placing import (  # noqa: F401
     place_last,
     unfold_place,
 )
-from .grids import constant, gather_shared, grid_neighbours, piecewise, scatter_shared  # noqa: F401
+from .grids import gather_shared, grid_neighbours, piecewise, scatter_shared  # noqa: F401
 from .registry import OPS
 from .windows import convolve, convolve_input_vjp, convolve_weight_vjp, fold_windows, unfold_windows  # noqa: F401
 

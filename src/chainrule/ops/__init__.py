@@ -60,6 +60,6 @@ from . import (  # noqa: F401, I001
     sampling,
     dropout,
 )
-from . import convolution, planes, pooling, adaptive_pooling, folding, unpooling, interpolation, vision  # noqa: F401
 from . import margins, ctc  # noqa: F401
+from . import convolution, planes, pooling, adaptive_pooling, folding, unpooling, interpolation, vision  # noqa: F401
 from . import differentiable  # noqa: F401

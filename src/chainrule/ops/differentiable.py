@@ -210,10 +210,6 @@ def grid_neighbours(grid, sizes, mode, padding, align_corners):
     return vocabulary.grid_neighbours(grid._array, sizes, mode, padding, align_corners)
 
 
-def constant(array):
-    return wrap(array)
-
-
 def _array(places):
     """Places as an array: a saved result comes as a Tensor."""
     return getattr(places, "_array", places)
@@ -258,7 +254,15 @@ def adjugate(x):
         return ones_like(x)
     others = np.array([[k for k in range(n) if k != i] for i in range(n)])
     rows, columns = others[:, None, :, None], others[None, :, None, :]
-    minors = OPS["linalg_det"].single(x[(..., wrap(np.broadcast_to(rows, (n, n, n - 1, n - 1)).copy()), wrap(np.broadcast_to(columns, (n, n, n - 1, n - 1)).copy()))])
+    minors = OPS["linalg_det"].single(
+        x[
+            (
+                ...,
+                wrap(np.broadcast_to(rows, (n, n, n - 1, n - 1)).copy()),
+                wrap(np.broadcast_to(columns, (n, n, n - 1, n - 1)).copy()),
+            )
+        ]
+    )
     signs = wrap(np.where(np.add.outer(np.arange(n), np.arange(n)) % 2, -1, 1).astype(x._spec.array_dtype))
     return _call("transpose", minors * signs, -1, -2)
 

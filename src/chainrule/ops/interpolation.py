@@ -355,5 +355,5 @@ def upsample_bilinear(input, size=None, scale_factor=None):
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
-for (_mode, _dims, _smooth), _operation in _OPS.items():
+for _operation in _OPS.values():
     _operation.function = _operation.single
