@@ -45,7 +45,7 @@ globals().update(_FUNCTIONS["torch"])
 pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
 
 # Other packages load when they are asked for: `torch.nn` costs nothing until then.
-_PACKAGES = ("backends", "cuda", "fft", "func", "linalg", "nn", "optim", "special", "utils")
+_PACKAGES = ("backends", "cuda", "fft", "func", "linalg", "nn", "optim", "signal", "special", "utils")
 __all__ = [_name for _name in globals() if not _name.startswith("_") and _name not in ("core", "ops")]
 
 

@@ -52,6 +52,8 @@ from . import (  # noqa: F401, I001
     polynomials,
     fourier,
     fft,
+    stft,
+    signal_windows,
     softmax,
     loss,
     likelihood,

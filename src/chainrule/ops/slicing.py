@@ -384,7 +384,7 @@ def unfold_op(self: Array, dimension, size, step):
     )
 
 
-@op(method=False, namespace=None)
+@op(node="UnfoldBackwardBackward0", method=False, namespace=None)
 def unfold_place(self: Array, shape, dim, size, step):
     """Zeros of `shape` with the windows of unfold added at their places."""
     return vocabulary.unfold_place(self, shape, dim, size, step)
