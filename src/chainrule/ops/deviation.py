@@ -22,7 +22,12 @@ def _moments(a, dim, correction, keepdim: bool) -> tuple:
     off = a - mean
     squares = off * off if off.dtype.kind == "f" else off.real**2 + off.imag**2
     total = np.asarray(sum_over(squares, axes, keepdim))
-    variance = total / total.dtype.type(max(n - _corrected(correction), 0))
+    left = n - _corrected(correction)
+    if left > 0:
+        variance = total / total.dtype.type(left)
+    else:  # infinite, or NaN of nothing
+        with np.errstate(all="ignore"):
+            variance = total / total.dtype.type(0)
     if not keepdim:
         mean = mean.reshape(variance.shape)
     return variance, mean

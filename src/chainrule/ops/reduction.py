@@ -97,7 +97,7 @@ def into(name: str, out, inputs, result):
 
 # --- summing ---
 
-ROW = 1024
+ROW, SHORT = 1024, 128
 _ONES: dict = {}
 small_total = getattr(np.vdot, "__wrapped__", np.vdot)
 
@@ -119,11 +119,11 @@ def total(a):
         if a.size <= ROW and kind == "f":  # for so few a product with ones takes half the time of a sum
             return small_total(a, ones(a.size, a.dtype))
         if a.size > 16 * ROW and kind == "f" and a.flags.c_contiguous:
-            # Rows of ones through BLAS: several times faster than NumPy's own sum, and as exact (short sums of sums).
+            # Rows of ones through BLAS: several times faster than NumPy's own sum. Short rows keep it as exact.
             flat = a.reshape(-1)
-            rows = flat.size // ROW
-            sums = flat[: rows * ROW].reshape(rows, ROW) @ ones(ROW, a.dtype)
-            return np.add.reduce(sums) + np.add.reduce(flat[rows * ROW :])
+            rows = flat.size // SHORT
+            sums = flat[: rows * SHORT].reshape(rows, SHORT) @ ones(SHORT, a.dtype)
+            return np.add.reduce(sums) + np.add.reduce(flat[rows * SHORT :])
         return np.add.reduce(a, axis=None)
     return np.add.reduce(a, axis=None, dtype=np.int64)
 
@@ -147,16 +147,25 @@ def _sum_over(a, axes, keepdims: Any):
     if axes is None and not keepdims:
         return total(a)
     if kind == "f" and a.size > ROW:
-        if axes == (a.ndim - 1,) and 8 < a.shape[-1] <= ROW and a.flags.c_contiguous:
+        if axes == (a.ndim - 1,) and 8 < a.shape[-1] <= SHORT and a.flags.c_contiguous:
             out = a @ ones(a.shape[-1], a.dtype)
             return out[..., None] if keepdims else out
         if axes == (0,) and a.shape[0] > ROW and a.ndim > 1:
-            # Adding row after row into one row loses digits; sums of blocks of rows keep them.
-            blocks = a.shape[0] // ROW
-            head = a[: blocks * ROW].reshape(blocks, ROW, *a.shape[1:])
-            out = np.add.reduce(np.add.reduce(head, axis=1), axis=0) + np.add.reduce(a[blocks * ROW :], axis=0)
+            out = down_the_rows(a)
             return out[None] if keepdims else out
     return np.add.reduce(a, axis=axes, keepdims=keepdims)
+
+
+def down_the_rows(a):
+    """The sum over the first axis. Adding row after row into one loses digits; sums of groups of rows keep them."""
+    if a[0].size < 16:
+        return np.add.reduce(np.ascontiguousarray(np.moveaxis(a, 0, -1)), axis=-1)  # NumPy adds these in pairs
+    group = 32
+    while a.shape[0] > 2 * group:
+        whole = a.shape[0] // group * group
+        grouped = np.add.reduce(a[:whole].reshape(-1, group, *a.shape[1:]), axis=1)
+        a = grouped if whole == a.shape[0] else np.concatenate([grouped, a[whole:]])
+    return np.add.reduce(a, axis=0)
 
 
 def cast(a, wanted):
