@@ -6,6 +6,7 @@ names, so that they can be differentiated again.
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,8 @@ def grid_neighbours(grid, sizes, mode: int, padding: int, align_corners: bool) -
         lines.append([_valid(i, n) for i in line])
     corners = []
     for numbers in itertools.product(*[range(len(line)) for line in lines]):
-        flat, mask = 0, None
+        flat: Any = 0
+        mask: Any = None
         for k, n, line in zip(numbers, sizes, lines):
             places, valid = line[k]
             flat = flat * n + places
@@ -68,7 +70,7 @@ def _inside(at, n: int, padding: int, align_corners: bool) -> tuple:
     """(coordinates moved into the image, what that does to the derivative: None for nothing)."""
     if padding == ZEROS:
         return at, None
-    factor = 1
+    factor: Any = 1
     if padding == REFLECTION:
         at, factor = _reflected(at, *((0, 2 * (n - 1)) if align_corners else (-1, 2 * n - 1)))
     factor = np.where((at <= 0) | (at >= n - 1), 0, factor)

@@ -6,6 +6,8 @@ here too, so that the derivatives have derivatives.
 
 import functools
 
+import numpy as np
+
 from ..core import vocabulary
 from ..core.conversion import warn_once
 from ..core.declare import Array, composite, op
@@ -498,3 +500,60 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
 
 
 convolution_op.function = convolution
+
+
+# --- time, batch, channels ---
+
+
+@op(name="conv_tbc", method=False, namespace=None)
+def conv_tbc_op(self: Array, weight: Array, bias: Array, pad):
+    image, kernel = self.transpose(1, 2, 0), weight.transpose(2, 1, 0)
+    size = self.shape[0] + 2 * pad - weight.shape[0] + 1
+    out = vocabulary.convolve(image, np.ascontiguousarray(kernel), (size,), *_line(pad))
+    return np.ascontiguousarray(out.transpose(2, 0, 1)) + bias
+
+
+def _line(pad: int) -> tuple:
+    """Stride, padding, dilation and groups of conv_tbc."""
+    return (1,), (pad,), (1,), 1
+
+
+@conv_tbc_op.derivative(of="self")
+def _(xp, grad, self_shape, weight, pad):
+    back = xp.transpose(grad, (1, 2, 0)), xp.conj(xp.transpose(weight, (2, 1, 0)))
+    return xp.transpose(xp.convolve_input_vjp(*back, (self_shape[0],), *_line(pad)), (2, 0, 1))
+
+
+@conv_tbc_op.derivative(of="weight")
+def _(xp, grad, self, weight_shape, pad):
+    back = xp.transpose(grad, (1, 2, 0)), xp.conj(xp.transpose(self, (1, 2, 0)))
+    return xp.transpose(xp.convolve_weight_vjp(*back, (weight_shape[0],), *_line(pad)), (2, 1, 0))
+
+
+conv_tbc_op.derivative(of="bias")(lambda xp, grad: xp.sum(grad, (0, 1)))
+
+
+def conv_tbc(input, weight, bias, pad=0):
+    """A convolution along the first dimension of (time, batch, channels) with a weight (kernel, channels, out
+    channels)."""
+    for position, (shown, t) in enumerate((("input", input), ("weight", weight), ("bias", bias)), 1):
+        expect_tensor(t, "conv_tbc", shown, position)
+    pad = as_int(pad, "conv_tbc", "pad", 4)
+    for t, what in ((input, "Input must have 3 dims: time, batch, in_channel"),
+                    (weight, "Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")):  # fmt: skip
+        if t._spec.ndim != 3:
+            raise RuntimeError(what)
+    if bias._spec.ndim != 1:
+        raise RuntimeError("Bias must be 1-D")
+    if input._spec.shape[2] != weight._spec.shape[1]:
+        raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
+    if weight._spec.shape[2] != bias._spec.shape[0]:
+        raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
+    if input._spec.shape[0] + 2 * pad - weight._spec.shape[0] + 1 < 0:
+        raise RuntimeError("Input dim 0 (time) is smaller than the kernel")
+    return conv_tbc_op.single(input, weight, bias, pad)
+
+
+publish("torch", "conv_tbc", conv_tbc)
+publish("nn.functional", "conv_tbc", conv_tbc)
+conv_tbc_op.function = conv_tbc

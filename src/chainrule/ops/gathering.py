@@ -18,7 +18,7 @@ from ..core.tensor import Tensor, wrap
 from .shape import as_dim, as_int, as_ints, expect_tensor
 from .slicing import FULL
 
-__all__ = ["Index", "index_op", "along", "rows", "index_array", "gather"]
+__all__ = ["Index", "index_op", "along", "rows", "index_array", "gather", "renormed"]
 
 
 class Index(tuple):
@@ -387,7 +387,7 @@ def _(xp, grad, self_shape, indices, counts):
     return xp.embedding_vjp(grad, self_shape, indices, counts)
 
 
-def _renormed(weight, used, max_norm: float, norm_type: float) -> None:
+def renormed(weight, used, max_norm: float, norm_type: float) -> None:
     """Scale down, in place, the rows in use whose norm is above max_norm."""
     array = weight._array
     if not weight._spec.inexact:
@@ -427,7 +427,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     array = input._array
     check_range(array, 0, shape[0], lambda i: IndexError("index out of range in self"))
     if max_norm is not None:
-        _renormed(weight, array, max_norm, norm_type)
+        renormed(weight, array, max_norm, norm_type)
     counts = None
     if scale_grad_by_freq:
         counts = np.bincount(array.reshape(-1), minlength=shape[0])[array]
