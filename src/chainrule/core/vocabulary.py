@@ -312,6 +312,28 @@ def add_along(x, places, axis, shape):
     return out
 
 
+def clip(x, low, high):
+    """x, and the nearer of two numbers where it is not between them; NaN stays NaN."""
+    return OPS["clamp_by_numbers"].kernel(x, low, high)
+
+
+BLOCK = 1 << 14  # elements that stay in a core's cache through several passes
+
+
+def scaled_difference(x, y, factor, bound=None):
+    """(x − y) · factor, where a difference outside of ±bound counts as that."""
+    if factor.ndim or x.shape != y.shape or not (x.flags.c_contiguous and y.flags.c_contiguous) or x.size <= BLOCK:
+        off = x - y
+        return (off if bound is None else clip(off, -bound, bound)) * factor
+    out = np.empty(x.shape, np.result_type(x, y))
+    first, second, flat = x.reshape(-1), y.reshape(-1), out.reshape(-1)
+    for start in range(0, flat.size, BLOCK):
+        part = flat[start : start + BLOCK]
+        np.subtract(first[start : start + BLOCK], second[start : start + BLOCK], out=part)
+        np.multiply(part if bound is None else clip(part, -bound, bound), factor, out=part)
+    return out
+
+
 def put_flat(x, places, shape):
     """Zeros of `shape` with the elements of x at `places` in flat memory, no two of them the same."""
     out = np.zeros(shape, x.dtype)

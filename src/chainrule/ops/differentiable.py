@@ -136,6 +136,15 @@ def add_along(x, places, axis, shape):
     return _call("add_along", x, _array(places), axis, tuple(shape))
 
 
+def clip(x, low, high):
+    return _call("clamp_by_numbers", x, low, high)
+
+
+def scaled_difference(x, y, factor, bound=None):
+    off = x - y
+    return (off if bound is None else clip(off, -bound, bound)) * factor
+
+
 def put_flat(x, places, shape):
     return _accumulated(x, places, tuple(shape))
 

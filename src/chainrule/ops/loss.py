@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 
+from ..core import vocabulary
 from ..core.declare import Array, op
 from ..core.dtype import argument_type_name
 from ..core.general import broadcast_shapes
@@ -63,6 +64,20 @@ def reduced(values, reduction: str):
     return np.asarray(total(values) / values.size) if values.size else np.full((), np.nan, values.dtype)
 
 
+def in_blocks(losses, reduction: str, x, y, *parameters):
+    """losses(x, y, *parameters), reduced; the mean and the sum of many without an array of all of them."""
+    size = vocabulary.BLOCK
+    plain = x.shape == y.shape and x.flags.c_contiguous and y.flags.c_contiguous and x.dtype is not HALF
+    if reduction == "none" or x.size <= size or not plain:
+        return reduced(losses(x, y, *parameters), reduction)
+    x, y = x.reshape(-1), y.reshape(-1)
+    parts = [
+        total(losses(x[start : start + size], y[start : start + size], *parameters)) for start in range(0, x.size, size)
+    ]
+    sum_ = np.add.reduce(np.array(parts, x.dtype), axis=None)
+    return np.asarray(sum_ if reduction == "sum" else sum_ / x.dtype.type(x.size))
+
+
 def share_of(grad, reduction: str, x, *others):
     """The part of a loss's gradient that each element gets."""
     if reduction != "mean":
@@ -102,8 +117,11 @@ def warn_of_sizes(input, target) -> None:
 # --- distances ---
 
 
-def _distance(name: str, kernel_name: str, losses, slope, extra: str = ""):
-    """The operation and formulas of a loss of self − target; `slope(xp, difference, parameter)` is its derivative."""
+def _distance(name: str, kernel_name: str, losses, factor, bound, extra: str = ""):
+    """The operation and formulas of a loss of self − target.
+
+    Its derivative is self − target, not beyond ±bound(parameter), times factor(parameter).
+    """
 
     def kernel(self: Array, target: Array, reduction: str):
         refuse(kernel_name, "biuc", self)
@@ -118,12 +136,17 @@ def _distance(name: str, kernel_name: str, losses, slope, extra: str = ""):
     )
     operation.numbers = ()
     names = ("self", "target", "reduction", "parameter") if extra else ("self", "target", "reduction")
-    for of, sign in (("self", 1), ("target", -1)):
 
-        def formula(xp, grad, self, target, reduction, parameter=None, sign=sign):
-            return share_of(grad, reduction, self, target) * xp.conj(slope(xp, self - target, parameter)) * sign
+    def of_self(xp, grad, self, target, reduction, parameter=None):
+        share = share_of(grad, reduction, self, target) * factor(parameter)
+        return xp.scaled_difference(self, target, share, bound(parameter))
 
-        operation.derivative(of=of, names=names)(formula)
+    def of_target(xp, grad, self, target, reduction, parameter=None):
+        share = share_of(grad, reduction, self, target) * factor(parameter)
+        return xp.scaled_difference(target, self, share, bound(parameter))
+
+    operation.derivative(of="self", names=names)(of_self)
+    operation.derivative(of="target", names=names)(of_target)
     return operation
 
 
@@ -136,28 +159,32 @@ def _squares(self, target, reduction, _):
     return reduced(off * off, reduction)
 
 
-mse_op = _distance("mse_loss", "mse_cpu", _squares, lambda xp, off, _: 2 * off)
+mse_op = _distance("mse_loss", "mse_cpu", _squares, lambda _: 2, lambda _: None)
 
 
-def _huber(self, target, reduction, delta):
+def _huber(self, target, delta):
     off = np.abs(self - target)
-    return reduced(np.where(off < delta, 0.5 * off * off, delta * (off - 0.5 * delta)), reduction)
+    near = vocabulary.clip(off, None, delta)
+    off -= 0.5 * near
+    return np.multiply(off, near, out=off)
+
+
+def _smooth_l1(self, target, beta):
+    off = np.abs(self - target)
+    near = vocabulary.clip(off, None, beta)
+    off -= 0.5 * near
+    near /= beta
+    return np.multiply(off, near, out=off)
 
 
 huber_op = _distance(
-    "huber_loss", "huber_cpu", _huber,
-    lambda xp, off, delta: xp.where(xp.abs(off) < delta, off, xp.sgn(off) * delta), "delta",
+    "huber_loss", "huber_cpu", lambda self, target, reduction, delta: in_blocks(_huber, reduction, self, target, delta),
+    lambda delta: 1, lambda delta: delta, "delta",
 )  # fmt: skip
-
-
-def _smooth_l1(self, target, reduction, beta):
-    off = np.abs(self - target)
-    return reduced(np.where(off < beta, 0.5 * off * off / beta, off - 0.5 * beta), reduction)
-
-
 smooth_l1_op = _distance(
-    "smooth_l1_loss", "smooth_l1_cpu", _smooth_l1,
-    lambda xp, off, beta: xp.where(xp.abs(off) < beta, off / beta, xp.sgn(off)), "beta",
+    "smooth_l1_loss", "smooth_l1_cpu",
+    lambda self, target, reduction, beta: in_blocks(_smooth_l1, reduction, self, target, beta),
+    lambda beta: 1 / beta, lambda beta: beta, "beta",
 )  # fmt: skip
 
 
@@ -252,15 +279,21 @@ EPSILON = 1e-12
 LOWEST = -100.0
 
 
+def _bce(self, target):
+    low, high = np.log(self), log1p_minus(self)
+    np.maximum(low, LOWEST, out=low)
+    np.maximum(high, LOWEST, out=high)
+    return (target - 1) * high - target * low
+
+
 @op(name="binary_cross_entropy", method=False, namespace=None)
 def bce_op(self: Array, target: Array, weight: Array | None, reduction: str):
     for name, a in (("input", self), ("target", target)):
         if a.size and not (np.minimum.reduce(a, axis=None) >= 0 and np.maximum.reduce(a, axis=None) <= 1):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
-    with np.errstate(divide="ignore"):
-        low, high = np.maximum(np.log(self), LOWEST), np.maximum(np.log1p(-self), LOWEST)
-    losses = (target - 1) * high - target * low
-    return reduced(losses if weight is None else losses * weight, reduction)
+    if weight is None:
+        return in_blocks(_bce, reduction, self, target)
+    return reduced(_bce(self, target) * weight, reduction)
 
 
 @bce_op.derivative(of="self")
@@ -313,18 +346,60 @@ def check_expandable(given, shape) -> None:
             )
 
 
+def log1p_minus(a):
+    """log(1 − a) for numbers from 0 to 1; of many by the faster log: see log1p_of_small."""
+    if a.size <= 256:
+        return np.log1p(-a)
+    u = 1 - a
+    lost = 1 - u
+    lost -= a  # (1 − u) − a: what rounding u lost
+    lost /= np.maximum(u, np.finfo(u.dtype).tiny)
+    np.log(u, out=u)
+    return np.add(u, lost, out=u)
+
+
+def log1p_of_small(a):
+    """log(1 + a) for numbers from 0 to 1, in place; of many, by the several times faster log of u = 1 + a.
+
+    What rounding u loses is put back to first order: log(1 + a) = log(u) − ((u − 1) − a) / u.
+    """
+    if a.size <= 256 or not a.flags.c_contiguous:
+        return np.log1p(a, out=a)
+    flat = a.reshape(-1)
+    for start in range(0, flat.size, vocabulary.BLOCK):
+        part = flat[start : start + vocabulary.BLOCK]
+        u = part + 1
+        lost = u - 1
+        lost -= part
+        lost /= u
+        np.log(u, out=u)
+        np.subtract(u, lost, out=part)
+    return a
+
+
 def softplus_of_minus(a):
     """log(1 + exp(−a)) without overflow."""
-    return np.log1p(np.exp(-np.abs(a))) + np.maximum(-a, 0)
+    tail = np.abs(a)
+    np.negative(tail, out=tail)
+    log1p_of_small(np.exp(tail, out=tail))
+    return np.subtract(tail, vocabulary.clip(a, None, 0), out=tail)
+
+
+def _with_logits(self, target):
+    losses = 1 - target
+    losses *= self
+    losses += softplus_of_minus(self)
+    return losses
 
 
 @op(name="binary_cross_entropy_with_logits", promote=("self", "target", "weight", "pos_weight"), method=False,
     namespace=None)  # fmt: skip
 def bce_logits_op(self: Array, target: Array, weight: Array | None, pos_weight: Array | None, reduction: str):
-    tail = softplus_of_minus(self)
-    if pos_weight is not None:
-        tail = tail * ((pos_weight - 1) * target + 1)
-    losses = (1 - target) * self + tail
+    if pos_weight is None:
+        if weight is None:
+            return in_blocks(_with_logits, reduction, self, target)
+        return reduced(_with_logits(self, target) * weight, reduction)
+    losses = (1 - target) * self + softplus_of_minus(self) * ((pos_weight - 1) * target + 1)
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
@@ -333,15 +408,11 @@ bce_logits_op.numbers = ()
 
 @bce_logits_op.derivative(of="self")
 def _(xp, grad, self, target, weight, pos_weight, reduction):
-    p = xp.sigmoid(self)
-    if pos_weight is None:
-        slope = p - target
-    else:
+    slope, share = xp.sigmoid(self), share_of(grad, reduction, self)
+    if pos_weight is not None:
         positive = pos_weight * target
-        slope = (positive + 1 - target) * p - positive
-    if weight is not None:
-        slope = slope * weight
-    return share_of(grad, reduction, self) * slope
+        slope, target = (positive + 1 - target) * slope, positive
+    return xp.scaled_difference(slope, target, share if weight is None else share * weight)
 
 
 @bce_logits_op.derivative(of="target")
