@@ -6,6 +6,7 @@ singular vectors: Wan and Zhang, Automatic differentiation for complex valued SV
 Algorithmic differentiation of linear algebra functions, 2018.
 """
 
+import math
 import warnings
 
 import numpy as np
@@ -155,6 +156,7 @@ def _(xp, grads, result0, result1):
     vectors = result1
     inner = xp.matmul(transposed(xp, vectors), grad_vectors)
     refuse_phase(xp, "linalg_eigh_backward", "eigenvectors", inner)
+    inner = (inner - transposed(xp, inner)) * 0.5  # eigenvectors turn: of their change only the skew part counts
     off = inner - diagonal_matrix(xp, diagonal_of(xp, inner))
     middle = off / differences(xp, result0)
     middle = middle + xp.astype(diagonal_matrix(xp, grad_values), middle.dtype)
@@ -345,7 +347,7 @@ def _lu(a) -> tuple:
 
     rows, columns = a.shape[-2:]
     k = min(rows, columns)
-    flat = a.reshape(-1, rows, columns)
+    flat = a.reshape(math.prod(a.shape[:-2]), rows, columns)
     factors, pivots, info = np.empty_like(flat), np.empty((len(flat), k), np.int32), np.zeros(len(flat), np.int32)
     if flat.size:
         (getrf,) = lapack.get_lapack_funcs(("getrf",), (flat,))

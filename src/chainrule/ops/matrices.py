@@ -230,7 +230,7 @@ def lstsq_op(self: Array, b: Array, rcond=None, driver: str = "gelsy"):
     inverse = np.where(keep, 1 / np.where(keep, s, 1), 0)
     x = np.conj(np.swapaxes(vh, -1, -2)) @ (inverse[..., None] * (np.conj(np.swapaxes(u, -1, -2)) @ right))
     rank = np.add.reduce(keep, -1, dtype=np.int64)
-    full = rows > columns and bool((rank == columns).all())
+    full = rows > columns and driver != "gelsy" and bool((rank == columns).all())
     off = right - self @ x
     residuals = np.add.reduce(np.abs(off) ** 2, -2) if full else np.empty(0, s.dtype)
     solution = np.ascontiguousarray(x[..., 0] if vector else x)
@@ -488,6 +488,8 @@ def _vander(x, n: int):
 
 def linalg_vander(x, *, N=None):
     """The powers 0 to N − 1 of each element, along a new last dimension."""
+    if not x.dim():
+        x = x.reshape(1)
     n = x.size(-1) if N is None else N
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")

@@ -130,7 +130,7 @@ def total(a):
 
 def dense(out):
     """A result in the order of its dimensions, as PyTorch allocates those of reductions."""
-    return out if out.flags.c_contiguous else np.ascontiguousarray(out)
+    return out if out.flags.c_contiguous else np.asarray(out, order="C")
 
 
 def sum_over(a, axes, keepdims: Any = False):

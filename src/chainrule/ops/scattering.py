@@ -409,7 +409,7 @@ def masked_scatter(input, mask, source):
 def _viewed(self, show) -> Index:
     """The Index of the elements that a view of the tensor would show; `show` makes that view of an array."""
     shape = self._spec.shape
-    places = np.ascontiguousarray(show(np.arange(self._spec.numel).reshape(shape)))
+    places = np.asarray(show(np.arange(self._spec.numel).reshape(shape)), order="C")
     return Index(np.unravel_index(places, shape)) if shape else Index((places,))
 
 

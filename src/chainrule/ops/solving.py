@@ -54,6 +54,11 @@ def check_square(name: str, a, *, argument: str = "A") -> None:
     check_matrix(name, a, argument=argument)
 
 
+def stacked(a):
+    """A stack of matrices in three dimensions."""
+    return a.reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
+
+
 def where_in_stack(a, number: int) -> str:
     """The words that name one matrix of a stack in an error message."""
     return f"(Batch element {number}): " if a.ndim > 2 else ""
@@ -63,7 +68,7 @@ def first_singular(a) -> tuple[int, int]:
     """The number in the stack of the first matrix with a zero on the diagonal of U, and which diagonal element that is."""
     from scipy.linalg import lapack
 
-    for number, matrix in enumerate(a.reshape(-1, *a.shape[-2:])):
+    for number, matrix in enumerate(stacked(a)):
         (getrf,) = lapack.get_lapack_funcs(("getrf",), (matrix,))
         info = getrf(matrix)[2]
         if info > 0:
@@ -75,7 +80,7 @@ def check_finite_pivots(a) -> np.ndarray:
     """Per matrix, the number of the first zero pivot of its LU factors, counted from 1, or 0."""
     from scipy.linalg import lapack
 
-    flat = a.reshape(-1, *a.shape[-2:])
+    flat = stacked(a)
     info = np.zeros(len(flat), np.int32)
     if flat.size:
         (getrf,) = lapack.get_lapack_funcs(("getrf",), (flat,))
@@ -91,7 +96,7 @@ def _inverse(a):
     try:
         return np.linalg.inv(a)
     except np.linalg.LinAlgError:
-        flat = a.reshape(-1, *a.shape[-2:])
+        flat = stacked(a)
         out = np.full_like(flat, np.nan)
         for i, matrix in enumerate(flat):
             try:
@@ -394,7 +399,7 @@ publish("linalg", "solve_triangular", solve_triangular)
 
 def _cholesky(a, upper: bool):
     """(factors, info): of each matrix the factor, and 0 or the order of the first minor that is not positive."""
-    flat = a.reshape(-1, *a.shape[-2:])
+    flat = stacked(a)
     try:
         factors = np.linalg.cholesky(a)
         info = np.zeros(a.shape[:-2], np.int32)
