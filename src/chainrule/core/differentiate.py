@@ -9,7 +9,7 @@ from .dtype import argument_type_name
 from .engine import run_backward, store
 from .node import AccumulateGrad, Output
 from .tensor import LEAF, Tensor, wrap
-from .views import view_edge
+from .views import NOWHERE, view_edge
 
 __all__ = ["backward", "grad", "GradientEdge"]
 
@@ -33,8 +33,8 @@ def root_edge(root, index: int):
     if isinstance(root, GradientEdge):
         node, number = root
         return Output(node, number) if node.outputs != 1 else node
-    edge = view_edge(root) if root._view is not None else root._edge
-    if edge is None:
+    edge = view_edge(root, True) if root._view is not None else root._edge
+    if edge is None or edge is NOWHERE:
         raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
     return root if edge is LEAF else edge
 
@@ -138,10 +138,10 @@ def target_key(target, message: str):
         if type(node) is AccumulateGrad:
             return node.variable
         return node if node.outputs == 1 else (node, number)
-    edge = view_edge(target) if target._view is not None else target._edge
+    edge = view_edge(target, True) if target._view is not None else target._edge
     if edge is None:
         raise RuntimeError(message)
-    if edge is LEAF:
+    if edge is LEAF or edge is NOWHERE:  # the latter is no place of its own: nothing arrives at a view made unrecorded
         return target
     return (edge.node, edge.number) if type(edge) is Output else edge
 

@@ -18,7 +18,7 @@ import numpy as np
 from .grad_mode import set_grad
 from .modes import state
 from .node import AccumulateGrad, Node, Output
-from .tensor import Tensor, wrap
+from .tensor import LEAF, Tensor, wrap
 
 __all__ = ["run_backward", "call_node"]
 
@@ -347,6 +347,8 @@ class Pass:
                     self.captured[target] = grad
             if not self.accumulate:
                 return
+        if leaf._edge is not LEAF:  # requires no gradient any more
+            return
         store(leaf, grad if self.graph else wrap(np.asarray(grad)), self.graph, owned)
         if extra is not None and extra.posthooks:
             self.after(sink, extra, (), [grad])

@@ -25,7 +25,7 @@ from .modes import state
 from .node import Output, saved_error
 from .spec import spec_of
 from .tensor import LEAF, Tensor, wrap
-from .views import INFERENCE, MULTI_OUTPUT, NO_GRAD, ORDINARY, make_view, view_edge
+from .views import INFERENCE, MULTI_OUTPUT, NO_GRAD, ORDINARY, make_view, move_retained, retained, view_edge
 
 NUMBERS = (int, float, complex, np.number, np.bool_)
 _QUIET = dict(all="ignore")
@@ -517,11 +517,11 @@ def reshape_inplace(op, operands, edges):
     bump(target)
     if node is not None:
         node.spec = target._spec
-        if target._view is None:
-            target._edge = node
-        else:
-            target._edge = node
+        old, target._edge = target._edge, node
+        if target._view is not None:
             target._view.version = target._counter[0]
+        if retained(target, old):
+            move_retained(target, old, node)
     return target
 
 

@@ -17,7 +17,7 @@ from .modes import state
 from .node import Node
 from .registry import OPS
 from .tensor import LEAF, wrap
-from .views import check_history, geometry, view_edge
+from .views import NOWHERE, check_history, geometry, move_retained, refresh, retained, view_edge
 
 __all__ = ["bump", "check_inplace", "check_overlap", "check_writable", "rebase_history", "CopySlices"]
 
@@ -70,12 +70,11 @@ def check_inplace(tensor) -> None:
     view = tensor._view
     if view is not None:
         check_history(tensor, indirect=False)
+        # The base of a view that was itself made to require grad is a leaf without gradient.
         base = view.base
-        if base._edge is LEAF:
+        if base._edge is LEAF or base._edge is None and tensor._edge is not None:
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    if tensor._edge is LEAF:
-        if view is not None:
-            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    elif tensor._edge is LEAF:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
@@ -84,24 +83,24 @@ def rebase_history(tensor, node) -> None:
     view = tensor._view
     if tensor._counter is not None:  # whoever saved the tensor can say in an error what has changed it
         tensor._counter[1:] = [weakref.ref(t) for t in ((tensor,) if view is None else (tensor, view.base))]
+    old = tensor._edge
     if view is None:
-        move_retained(tensor, node)
         tensor._edge = node
+        if getattr(old, "extra", None) is not None and retained(tensor, old):
+            move_retained(tensor, old, node)
         return
     base = view.base
     base_edge = view_edge(base) if base._view is not None else base._edge
-    if node is not None:
-        node = CopySlices.around(node, base_edge, base, tensor)
-        base._edge = node
+    if node is None:
+        return
+    node = CopySlices.around(node, base_edge, base, tensor)
+    base._edge = node
+    if retained(base, base_edge):
+        move_retained(base, base_edge, node)
+    if retained(tensor, old):
+        refresh(tensor)
+    else:
         tensor._edge = node  # stale on purpose: the version is behind, so it is made anew when asked for
-
-
-def move_retained(tensor, node) -> None:
-    """A tensor that retains its gradient goes on doing so at its new node."""
-    old = tensor._edge
-    extra = getattr(old, "extra", None)
-    if extra is not None and 0 in extra.retained and node is not None:
-        node.extras().retained[0] = extra.retained.pop(0)
 
 
 class CopySlices(Node):
@@ -205,4 +204,13 @@ def regenerate(base, view):
         state.grad_enabled = before
 
 
+def unknown(base):
+    """A tensor over the memory of a base whose history leads nowhere."""
+    t = wrap(base._array)
+    t._edge = NOWHERE
+    t._counter = base._counter
+    return t
+
+
 views.regenerate = regenerate
+views.unknown = unknown

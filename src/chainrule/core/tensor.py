@@ -169,8 +169,7 @@ class Tensor:
 
     def requires_grad_(self, requires_grad=True):
         """Say whether gradients are to flow to this leaf; RuntimeError for results of operations and for integers."""
-        node = self._node()
-        if node is not None:
+        if not self._unmade():
             if not requires_grad:
                 raise RuntimeError(
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
@@ -187,9 +186,14 @@ class Tensor:
         self._edge = LEAF if requires_grad else None
         return self
 
+    def _unmade(self) -> bool:
+        """Whether no recorded operation made this tensor, as far as is known without making the edge of a view anew."""
+        edge = self._edge
+        return edge is None or edge is LEAF or edge is views.NOWHERE
+
     def _node(self):
         """The edge as what made this tensor (a Node or Output); None for a leaf."""
-        edge = views.view_edge(self) if self._view is not None else self._edge
+        edge = views.view_edge(self, True) if self._view is not None else self._edge
         if edge is None or edge is LEAF or edge is views.NOWHERE or isinstance(edge, Tensor):
             return None
         return edge
@@ -202,7 +206,7 @@ class Tensor:
 
     @property
     def output_nr(self) -> int:
-        edge = self._node()
+        edge = self._edge  # also of a view whose history may not be made anew
         return edge.number if type(edge) is Output else 0
 
     @property
@@ -218,8 +222,8 @@ class Tensor:
             grad is None
             and self._edge is not None
             and self._edge is not LEAF
+            and self._edge is not views.NOWHERE
             and not self.retains_grad
-            and not self.is_leaf
         ):
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
@@ -265,6 +269,8 @@ class Tensor:
     def data(self):
         """The same memory, outside the graph and with a version counter of its own."""
         t = wrap(self._array)
+        if self._counter is None:
+            t._counter = None
         return t
 
     @data.setter
@@ -315,18 +321,17 @@ class Tensor:
     @property
     def retains_grad(self) -> bool:
         """Whether this non-leaf tensor keeps its gradient."""
-        node = self._node()
-        if node is None:
-            return False
-        maker, number = (node.node, node.number) if type(node) is Output else (node, 0)
-        return maker.extra is not None and number in maker.extra.retained
+        edge = self._edge
+        maker, number = (edge.node, edge.number) if type(edge) is Output else (edge, 0)
+        extra = getattr(maker, "extra", None)
+        return extra is not None and number in extra.retained
 
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf tensor in `.grad`; nothing to do for a leaf."""
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        node = self._node()
-        if node is not None:
+        if not self._unmade():
+            node = self._node()
             maker, number = (node.node, node.number) if type(node) is Output else (node, 0)
             maker.extras().retained[number] = weakref.ref(self)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .modes import state
-from .node import Node, plain_name
+from .node import Node, Output, plain_name
 
 __all__ = ["View", "view_edge", "make_view", "NOWHERE", "ORDINARY", "NO_GRAD", "MULTI_OUTPUT", "INFERENCE", "CUSTOM"]
 
@@ -37,8 +37,9 @@ NOWHERE.sequence = -1
 
 _leaf_type: type = object  # set by tensor.py
 
-# Set by inplace.py: the edge of a view whose base has a new history.
+# Set by inplace.py: the edge of a view whose base has a new history; a tensor like the base whose history leads nowhere.
 regenerate: Any = None
+unknown: Any = None
 
 
 class View:
@@ -51,19 +52,19 @@ class View:
         self.replay = replay
 
 
-def view_edge(tensor):
-    """The edge of a view, made anew if its base has a new history."""
+def view_edge(tensor, asked=False):
+    """The edge of a view, made anew if its base has a new history.
+
+    `asked`: somebody asks for it, also where nothing is recorded."""
     view = tensor._view
     edge = tensor._edge
     base = view.base
     base_edge = base._edge
-    if base_edge is None:
-        if edge is None or type(edge) is _leaf_type:
-            return None if edge is None else tensor
-        return edge
+    if base_edge is None and (edge is None or type(edge) is _leaf_type):
+        return None if edge is None else tensor
     cell = tensor._counter
-    if cell is not None and view.version != cell[0]:
-        if view.meta != ORDINARY and not state.grad_enabled:
+    if view.version != cell[0]:
+        if view.meta != ORDINARY and not (asked or state.grad_enabled):
             return edge  # nothing is recorded: nobody needs the history that this view may not have
         check_history(tensor, indirect=True)
         refresh(tensor)
@@ -75,20 +76,46 @@ def view_edge(tensor):
 
 def refresh(tensor) -> None:
     """Give a view the edge that follows from its base's present history."""
-    view = tensor._view
+    view, old = tensor._view, tensor._edge
     base = view.base
+    if base._edge is None:  # what a view with a history shows has changed, and nobody knows how
+        base = unknown(base)
     if view.replay is None:
         tensor._edge = regenerate(base, tensor)
     else:
         replayed = view.replay(base)
         tensor._edge = view_edge(replayed) if replayed._view is not None else replayed._edge
     view.version = tensor._counter[0]
+    if retained(tensor, old):
+        move_retained(tensor, old, tensor._edge)
+
+
+def place_of(edge) -> tuple:
+    """(node, number of its output) of an edge."""
+    return (edge.node, edge.number) if type(edge) is Output else (edge, 0)
+
+
+def retained(tensor, edge) -> bool:
+    """Whether the tensor keeps the gradient that comes to this edge."""
+    maker, number = place_of(edge)
+    extra = getattr(maker, "extra", None)
+    return extra is not None and number in extra.retained and extra.retained[number]() is tensor
+
+
+def move_retained(tensor, old, new) -> None:
+    """A tensor that retains its gradient goes on doing so at its new edge."""
+    maker, number = place_of(old)
+    follower, at = place_of(new)
+    if isinstance(follower, Node):
+        follower.extras().retained[at] = maker.extra.retained.pop(number)
 
 
 def make_view(result, source, meta: int, replay=None) -> None:
     """Tie `result`, whose array views that of `source`, to the root base of `source`."""
     outer = source._view
     cell = result._counter = source._counter
+    if cell is None:  # an inference tensor, of which nothing is ever recorded
+        return
     if outer is None:
         base = source
         chained = replay
@@ -101,7 +128,7 @@ def make_view(result, source, meta: int, replay=None) -> None:
             chained = _then(chained, _strided(result, source))
         if meta == ORDINARY:
             meta = outer.meta
-    result._view = View(base, cell[0] if cell is not None else 0, meta, chained)
+    result._view = View(base, cell[0], meta, chained)
 
 
 def _then(first, second):

@@ -414,22 +414,7 @@ def setitem(self, index, value):
     shape = _without_leading_ones(value._spec.shape)
     if shape != value._spec.shape:
         value = view_op.single(value, shape)
-    if value._spec.numel == 1 and (mask := _mask_of(out, indices)) is not None:
-        out.masked_fill_(mask, value if not shape else value.reshape(()))
-        return
     _index_put_(out, indices, value, False)
-
-
-def _mask_of(out, indices: Index):
-    """The mask that alone makes up an index, ready to broadcast; None for any other index."""
-    masks = [i for i in indices if type(i) is not slice]
-    if len(masks) != 1 or masks[0].dtype != np.bool:
-        return None
-    mask = masks[0]
-    at = next(k for k, i in enumerate(indices) if type(i) is not slice)
-    if mask.shape != out._spec.shape[at : at + mask.ndim]:
-        return None
-    return wrap(mask.reshape(mask.shape + (1,) * (out._spec.ndim - at - mask.ndim)))
 
 
 def _without_leading_ones(shape: tuple) -> tuple:
@@ -445,7 +430,7 @@ def _copy_to(target, value) -> None:
         target.fill_(value)
     else:
         short = _without_leading_ones(shape)
-        if short != shape:
+        if short != shape or value._edge is not None:  # a view that PyTorch makes in any case: it shows in the graph
             value = view_op.single(value, short)
         if short != target._spec.shape:
             value = expand(value, target._spec.shape)

@@ -8,7 +8,7 @@ import numpy as np
 from ..core import vocabulary
 from ..core.declare import Array, composite, method, op, pointwise, put_method
 from ..core.dtype import FLOATING, argument_type_name, bool_, float16, of, result_dtype, uint8
-from ..core.general import NUMBERS, apply_inplace
+from ..core.general import NUMBERS, apply_inplace, broadcast_shapes
 from ..core.registry import FUNCTIONS, publish
 from ..core.tensor import Tensor
 from .casting import fill_value, unrecorded
@@ -42,7 +42,13 @@ def where(condition, input=None, other=None, *, out=None):
                 f"{condition._spec.dtype.scalar_name}"
             )
         condition = condition.bool()
-    return where_op.general(condition, input, other, out=out)
+    try:
+        return where_op.general(condition, input, other, out=out)
+    except (RuntimeError, ValueError):
+        shape = condition._spec.shape
+        for o in (input, other):
+            shape = broadcast_shapes(shape, o._spec.shape if isinstance(o, Tensor) else ())
+        raise
 
 
 publish("torch", "where", where)

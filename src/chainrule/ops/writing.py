@@ -39,10 +39,11 @@ def check_disjoint(target, operands) -> None:
     array = target._array
     for operand in operands:
         other = operand._array if isinstance(operand, Tensor) else None
-        if other is None or other.size == 1 or not np.may_share_memory(array, other):
+        if operand is not target and (other is None or other.size == 1 or not np.may_share_memory(array, other)):
             continue
         bounds, others = byte_bounds(array), byte_bounds(other)
-        if bounds[1] - bounds[0] == array.nbytes and others[1] - others[0] == other.nbytes:  # neither has gaps
+        dense = bounds[1] - bounds[0] == array.nbytes and others[1] - others[0] == other.nbytes  # neither has gaps
+        if operand is target or dense:
             raise RuntimeError(
                 "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
                 "single memory location. Please clone() the tensor before performing the operation."
