@@ -39,7 +39,7 @@ def check_disjoint(target, operands) -> None:
     array = target._array
     for operand in operands:
         other = operand._array if isinstance(operand, Tensor) else None
-        if operand is not target and (other is None or other.size == 1 or not np.may_share_memory(array, other)):
+        if other is None or operand is not target and (other.size == 1 or not np.may_share_memory(array, other)):
             continue
         bounds, others = byte_bounds(array), byte_bounds(other)
         dense = bounds[1] - bounds[0] == array.nbytes and others[1] - others[0] == other.nbytes  # neither has gaps
