@@ -6,6 +6,7 @@ from ..core.declare import Array, op
 from ..core.return_types import return_type
 from ..core.tensor import wrap_dim
 from ..core.vocabulary import pick_along
+from . import ties
 from .extremes import check_not_empty, share
 from .refusal import refuse
 from .signature import public
@@ -51,7 +52,13 @@ def _kthvalue_kernel(self: Array, k: int, dim: int, keepdim: bool):
         return self.copy(), np.zeros((), np.int64)
     refuse("kthvalue_cpu", "bc", self)
     places = place_of_rank(self, k - 1, axis)
-    return _without(self, axis, keepdim, pick_along(self, places, axis), places)
+    values = pick_along(self, places, axis)
+    if self.size <= ties.MOST:
+        tied = np.add.reduce(ties.equal(self, values), axis=axis, dtype=np.int64) > 1
+        if tied.any():
+            places = np.array(places)
+            ties.settle(self, places, axis, tied, lambda row: ties.kth_of(row, k - 1))
+    return _without(self, axis, keepdim, values, places)
 
 
 kthvalue_op = declare_picking(_kthvalue_kernel, "kthvalue", "KthvalueBackward0")
@@ -172,6 +179,15 @@ def nanmedian(input, dim=None, keepdim=False, *, out=None):
 # --- by frequency ---
 
 
+def _last_of_most(row) -> int:
+    """The place of the last of the most frequent elements, as `std::sort` orders them."""
+    places = ties.sort_unstable(row)
+    ranked = row[places]
+    counted = np.arange(len(row))
+    fresh = np.concatenate([[True], ranked[1:] != ranked[:-1]])
+    return places[np.argmax(counted - np.maximum.accumulate(np.where(fresh, counted, 0)))]
+
+
 def _mode_kernel(self: Array, dim: int, keepdim: bool):
     axis = wrap_dim(dim, self.ndim)
     if self.ndim:
@@ -190,7 +206,13 @@ def _mode_kernel(self: Array, dim: int, keepdim: bool):
     length = counted - np.maximum.accumulate(np.where(fresh, counted, 0), axis=-1)
     # The longest run is at its longest where it ends: of the smallest value among several, at its last element.
     last = np.moveaxis(np.argmax(length, axis=-1, keepdims=True), -1, axis)
-    return _without(self, axis, keepdim, pick_along(ranked, last, axis), pick_along(places, last, axis))
+    values, found = pick_along(ranked, last, axis), pick_along(places, last, axis)
+    if n > 16 and self.size <= ties.MOST:  # shorter ones PyTorch sorts with a stable algorithm
+        several = np.moveaxis(length, -1, axis).max(axis=axis) > 0
+        if self.dtype.kind == "f":
+            several &= ~np.isnan(self).any(axis=axis)
+        ties.settle(self, found, axis, several, _last_of_most)
+    return _without(self, axis, keepdim, values, found)
 
 
 mode_op = declare_picking(_mode_kernel, "mode", "ModeBackward0")

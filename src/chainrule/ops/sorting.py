@@ -1,6 +1,7 @@
 """Sorting along a dimension: sort, argsort, msort, topk. NaN counts as larger than every number.
 
-Elements that are equal keep their order, also where PyTorch leaves it open.
+Elements that are equal keep their order in a sorted tensor, also where PyTorch leaves it open; topk names the same ones of
+them as PyTorch.
 """
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..core.general import refuse_out_gradient, write_out
 from ..core.return_types import return_type
 from ..core.tensor import wrap_dim
 from ..core.vocabulary import pick_along
+from . import ties
 from .extremes import named_results
 from .picking import show_saved
 from .reduction import into
@@ -197,6 +199,17 @@ def _largest(a, k: int, axis: int, largest: bool):
     return pick_along(places, order(pick_along(a, places, axis), axis, largest), axis)
 
 
+def _with_ties(a, places, axis: int):
+    """The slices along an axis in which several elements could stand for those at `places`, which are in order."""
+    chosen = np.moveaxis(pick_along(a, places, axis), axis, -1)
+    tied = ties.equal(chosen[..., 1:], chosen[..., :-1]).any(axis=-1)
+    if chosen.shape[-1] < a.shape[axis]:
+        last = chosen[..., -1:]
+        inside = np.add.reduce(ties.equal(chosen, last), axis=-1, dtype=np.int64)
+        tied |= np.add.reduce(ties.equal(np.moveaxis(a, axis, -1), last), axis=-1, dtype=np.int64) > inside
+    return tied
+
+
 def _topk_kernel(self: Array, k: int, dim: int, largest: bool, sorted: bool):
     axis = wrap_dim(dim, self.ndim)
     n = self.shape[axis] if self.ndim else 1
@@ -211,6 +224,10 @@ def _topk_kernel(self: Array, k: int, dim: int, largest: bool, sorted: bool):
         shape = self.shape[:axis] + (0,) + self.shape[axis + 1 :]
         return np.empty(shape, self.dtype), np.empty(shape, np.int64)
     places = _largest(self, k, axis, largest).copy(order="C")
+    if self.size <= ties.MOST:
+        rows = _with_ties(self, places, axis) if sorted else np.ones(self.shape[:axis] + self.shape[axis + 1 :], bool)
+        if rows.any():
+            ties.settle(self, places, axis, rows, lambda row: ties.select(row, k, largest, sorted))
     return np.ascontiguousarray(pick_along(self, places, axis)), places
 
 
