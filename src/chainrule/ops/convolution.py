@@ -245,11 +245,8 @@ def _settled(x, weight, bias, stride, padding, dilation, transposed, extra, grou
         raise RuntimeError("negative output_padding is not supported")
     if any(s <= 0 for s in stride):
         raise RuntimeError("non-positive stride is not supported")
-    if any(d <= 0 for d in dilation):
-        if transposed:
-            named = _named_axes("dilation", dilation, 1).replace(" dilation", ", dilation")
-            raise RuntimeError(f"dilation should be greater than zero, but got {named}")
-        raise RuntimeError("non-positive dilation is not supported")
+    if any(d < 0 for d in dilation):
+        raise RuntimeError("dilation should be greater than zero")
     if weight.ndim != x.ndim:
         raise RuntimeError(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {list(weight.shape)}, but "
@@ -258,6 +255,9 @@ def _settled(x, weight, bias, stride, padding, dilation, transposed, extra, grou
     if dims > 3:
         raise RuntimeError("unsupported ConvNd parameters")
     _check_channels(x, weight, bias, groups, transposed)
+    if 0 in dilation:
+        named = _named_axes("dilation", dilation, 1).replace(" dilation", ", dilation")
+        raise RuntimeError(f"dilation should be greater than zero, but got {named if transposed else list(dilation)}")
     kernel = weight.shape[2:]
     if not transposed:
         _check_sizes(x, kernel, stride, padding, dilation)
@@ -319,19 +319,22 @@ def _same_padding(input, weight, stride, dilation):
     dims = weight._spec.ndim - 2
     if dims < 1:
         raise RuntimeError("weight should have at least three dimensions")
+    if weight._spec.ndim != input._spec.ndim:
+        raise RuntimeError(
+            f"Expected {dims + 2}-dimensional input for {dims + 2}-dimensional weight{list(weight._spec.shape)}, but got "
+            f"{input._spec.ndim}-dimensional input of size {list(input._spec.shape)} instead"
+        )
     if any(s != 1 for s in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     dilation = _stretched(dilation, "dilation", dims)
     total = [d * (k - 1) for d, k in zip(dilation, weight._spec.shape[2:])]
-    if any(d <= 0 for d in dilation):
-        raise RuntimeError("non-positive dilation is not supported")
-    if any(n % 2 for n in total) and input._spec.ndim == dims + 2:
+    if any(n % 2 for n in total) and min(dilation) > 0:
         warn_once(
             "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input "
             "be created"
         )
         input = constant_pad.single(input, ((0, 0), (0, 0), *[(0, n % 2) for n in total]), 0)
-    return input, tuple(n // 2 for n in total)
+    return input, tuple(max(n, 0) // 2 for n in total)
 
 
 # --- public functions ---

@@ -1,7 +1,5 @@
 """nn.functional.pad: constant, reflected, repeated and circular borders."""
 
-import math
-
 import numpy as np
 
 from ..core.declare import Array, composite, op
@@ -146,6 +144,9 @@ def pad(input, pad, mode="constant", value=None):
         return _circular(input, pads)
     if mode not in _NAMES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    if not math.prod(shape):
-        raise RuntimeError(f"Expected non-zero size for input dimensions, but got: {list(shape)}")
+    if 0 in shape[1 if len(shape) == len(pads) + 2 else 0 :]:
+        raise RuntimeError(
+            f"Expected {len(pads) + 1}D or {len(pads) + 2}D (batch mode) tensor with possibly 0 batch size and other "
+            f"non-zero dimensions for input, but got: {list(shape)}"
+        )
     return _bordered(input, pads, mode)

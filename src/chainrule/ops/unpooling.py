@@ -12,7 +12,7 @@ from ..core.dtype import int64
 from ..core.registry import FUNCTIONS
 from ..core.tensor import Tensor
 from .gathering import Index
-from .planes import expect_tensor, number_each, sizes_of
+from .planes import expect_tensor, laid_out, number_each, sizes_of
 from .pooling import publish_functional, refuse
 from .squeezing import squeeze_dim, unsqueeze_op
 
@@ -27,7 +27,8 @@ def _declare_unpool(dims: int):
 
     @op(name=name, node=f"MaxUnpool{dims}DBackward0", method=False, namespace=None, frees=("indices",))
     def unpool(self: Array, indices, shape):
-        return vocabulary.place_last(self.reshape(-1), (math.prod(shape),), indices).reshape(shape)
+        out = vocabulary.place_last(self.reshape(-1), (math.prod(shape),), indices)
+        return laid_out(out.reshape(shape), self)
 
     @unpool.derivative(of="self")
     def _(xp, grad, self_shape, indices):

@@ -117,7 +117,7 @@ def _sampled(xp, input, grid, near, mode: int):
 def _declare(dims: int):
     @op(name=f"grid_sampler_{dims}d", node=f"GridSampler{dims}DBackward0", method=False, namespace=None)
     def sample(input: Array, grid: Array, interpolation_mode, padding_mode, align_corners):
-        return _kernel(input, grid, interpolation_mode, padding_mode, align_corners)
+        return laid_out(_kernel(input, grid, interpolation_mode, padding_mode, align_corners))
 
     @sample.derivative(of="input")
     def _(xp, grad, input_shape, grid, interpolation_mode, padding_mode, align_corners):
