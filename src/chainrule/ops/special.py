@@ -247,12 +247,16 @@ def _(xp, grad, self, p):
     return grad * slope
 
 
-def _mvlgamma(input, p, *, out=None):
-    """The logarithm of the multivariate gamma function of dimension p."""
+def _check_mvlgamma(input, p) -> None:
     if input._spec.dtype is bool_:
         raise RuntimeError("The input tensor may not be a boolean tensor.")
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+
+
+def _mvlgamma(input, p, *, out=None):
+    """The logarithm of the multivariate gamma function of dimension p."""
+    _check_mvlgamma(input, p)
     if out is not None:
         return mvlgamma_op.general(input, int(p), out=out)
     return mvlgamma_op.single(input, int(p))
@@ -268,7 +272,8 @@ def _mvlgamma_(self, p):
     if not self._spec.inexact and self._spec.dtype is not bool_:
         name = self._spec.dtype.scalar_name
         raise RuntimeError(f"mvlgamma: result type {name} can't be cast to the desired output type Float")
-    return self.copy_(_mvlgamma(self, p))
+    _check_mvlgamma(self, p)
+    return mvlgamma_op.inplace(self, int(p))
 
 
 put_method("mvlgamma_", checked("mvlgamma_", (_P,), _mvlgamma_, method=True))
