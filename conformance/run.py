@@ -15,7 +15,7 @@ import warnings
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-KINDS = ("forward", "layout", "nodes", "vjp", "second", "errors")
+KINDS = ("forward", "layout", "nodes", "vjp", "second", "errors", "variants")
 NEEDED = {"forward": 98, "vjp": 97, "second": 95, "errors": 90}
 
 
@@ -61,8 +61,8 @@ def agrees(result, kind: str) -> bool | None:
 def summary(results: dict) -> dict[str, tuple[int, int]]:
     out = {}
     for kind in KINDS:
-        if kind == "errors":  # counted one by one
-            counts = [r["counts"]["errors"] for r in results.values()]
+        if kind in ("errors", "variants"):  # counted one by one
+            counts = [r["counts"][kind] for r in results.values()]
             out[kind] = sum(c[0] for c in counts), sum(c[1] for c in counts)
             continue
         found = [agrees(r, kind) for r in results.values()]
@@ -85,11 +85,11 @@ def table(results: dict, totals: dict) -> str:
         lines.append(f"| {kind} | {good} | {tried} | {100 * good / max(tried, 1):.1f} % |")
     lines += [
         "",
-        "| operation | forward | vjp | second order | errors | first difference |",
-        "|---|---|---|---|---|---|",
+        "| operation | forward | vjp | second order | errors | variants | first difference |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name, result in sorted(results.items()):
-        cells = [_cell(result, k) for k in ("forward", "vjp", "second", "errors")]
+        cells = [_cell(result, k) for k in ("forward", "vjp", "second", "errors", "variants")]
         cause = (
             "missing" if result["missing"] else next((d[0] for k in KINDS if (d := result["differences"].get(k))), "")
         )

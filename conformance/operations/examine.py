@@ -11,12 +11,16 @@ import torch
 import chainrule
 
 from .translate import NotTranslatable, counterpart, translated
+from .variants import variants_of, with_out
 
-__all__ = ["examine", "DTYPES"]
+__all__ = ["examine", "DTYPES", "KINDS"]
 
 DTYPES = (torch.float32, torch.float64, torch.complex128, torch.int64, torch.bool)
+KINDS = ("forward", "layout", "nodes", "vjp", "second", "errors", "variants")
 MOST_SAMPLES = 60
+OUTS = ("plain", "empty", "transposed", "other dtype")
 SECONDS = 10
+VARIANT_DTYPES = (torch.float32, torch.complex128, torch.int64, torch.bool)
 RTOL = {torch.float32: 1e-4, torch.complex64: 1e-4, torch.float16: 1e-2}
 ATOL = {torch.float32: 1e-4, torch.complex64: 1e-4, torch.float16: 1e-2}
 
@@ -43,7 +47,7 @@ class Tally:
     """What agreed of what was tried, and the first differences with their inputs."""
 
     def __init__(self):
-        self.counts = {k: [0, 0] for k in ("forward", "layout", "nodes", "vjp", "second", "errors")}
+        self.counts = {k: [0, 0] for k in KINDS}
         self.differences: dict[str, list[str]] = {}
 
     def add(self, kind: str, difference: str | None, where: str) -> None:
@@ -161,6 +165,7 @@ def examine(info, *, samples: int = MOST_SAMPLES) -> dict:
         if dtype in supported:
             for where, sample in samples_of(info, dtype, False, samples):
                 examine_forward(tally, info, function, where, sample)
+    examine_variants(tally, info, function)
     for dtype in (torch.float64, torch.complex128):
         if info.supports_autograd and dtype in supported and dtype in info.supported_backward_dtypes("cpu"):
             for where, sample in samples_of(info, dtype, True, samples // 2):
@@ -190,7 +195,7 @@ def samples_of(info, dtype, requires_grad: bool, most: int):
 def examine_forward(tally, info, function, where, sample) -> None:
     try:
         ours = translated(sample)
-    except NotTranslatable:
+    except (NotTranslatable, ValueError):
         return
     theirs_result, their_error = outcome(info.op, sample)
     our_result, our_error = outcome(function, ours)
@@ -208,10 +213,103 @@ def examine_forward(tally, info, function, where, sample) -> None:
         tally.add("layout", layout_difference(theirs_result, our_result, sample, ours), where)
 
 
+def examine_variants(tally, info, function) -> None:
+    """Method, in-place form, operator, second names and `out=`, each on a few samples."""
+    supported = info.supported_dtypes("cpu")
+    variants = list(variants_of(info))
+    for dtype in [d for d in VARIANT_DTYPES if d in supported]:
+        for where, sample in samples_of(info, dtype, False, 8):
+            for word, theirs, ours, in_place in variants:
+                if not in_place or isinstance(sample[0], torch.Tensor):
+                    examine_variant(tally, info, f"{word}: {where}", theirs, ours, sample)
+            if info.supports_out:
+                result, error = outcome(info.op, sample)
+                if error is None and tensors_in(result):
+                    for how in OUTS:
+                        theirs = with_out(torch, info.op, result, how)
+                        ours = with_out(chainrule, function, translated_dtypes(result), how)
+                        examine_variant(tally, info, f"out {how}: {where}", theirs, ours, sample)
+    if torch.float64 in supported and info.supports_autograd:
+        for where, sample in samples_of(info, torch.float64, True, 4):
+            for word, theirs, ours, in_place in variants:
+                if in_place and isinstance(sample[0], torch.Tensor):
+                    examine_in_place_gradient(tally, f"gradient of {word}: {where}", theirs, ours, sample)
+
+
+def translated_dtypes(result):
+    """Tensors of chainrule with the shapes and dtypes of results of PyTorch."""
+    if isinstance(result, (tuple, list)):
+        return tuple(translated_dtypes(r) for r in result)
+    return chainrule.empty(tuple(result.shape), dtype=getattr(chainrule, str(result.dtype).removeprefix("torch.")))
+
+
+def examine_variant(tally, info, where, theirs, ours, sample) -> None:
+    try:
+        our_sample = translated(sample)
+        sample = copied(sample)
+    except (NotTranslatable, ValueError):
+        return
+    their_result, their_error = outcome(theirs, sample)
+    our_result, our_error = outcome(ours, our_sample)
+    if their_error is not None:
+        expected, got = first_line(their_error), "no error" if our_error is None else first_line(our_error)
+        same = expected == got or "TypeError" in expected and "TypeError" in got
+        tally.add("variants", None if same else f"expected {expected!r}, got {got!r}", where)
+        return
+    if our_error is not None:
+        tally.add("variants", first_line(our_error), where)
+        return
+    try:
+        found = difference(settled(info, their_result), settled(info, our_result))
+        found = found or difference(sample[0], our_sample[0]) and "what is left of the input differs"
+        found = found or (
+            (their_result is sample[0]) != (our_result is our_sample[0]) and "whether it returns its input"
+        )
+    except Exception as error:
+        found = first_line(error)
+    tally.add("variants", found or None, where)
+
+
+def copied(value):
+    """Arguments whose tensors may be written to."""
+    if isinstance(value, torch.Tensor):
+        flat = torch.empty(0, dtype=value.dtype).set_(value.untyped_storage()).clone()
+        return flat.as_strided(value.shape, value.stride(), value.storage_offset())
+    if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
+        return type(value)(copied(v) for v in value)
+    return value
+
+
+def examine_in_place_gradient(tally, where, theirs, ours, sample) -> None:
+    found = []
+    for T, function, arguments in ((torch, theirs, sample), (chainrule, ours, sample)):
+        try:
+            first, args, kwargs = arguments if T is torch else translated(arguments)
+        except (NotTranslatable, ValueError):
+            return
+        try:
+            result = call(function, (first.clone(), args, kwargs))
+            roots, leaves = graph(result, (first, args, kwargs))
+            found.append((result.grad_fn and result.grad_fn.name(), first_order(T, roots, leaves, False)))
+        except Exception as error:
+            found.append(first_line(error))
+    a, b = found
+    if isinstance(a, str) or isinstance(b, str):
+        both_types = "TypeError" in str(a) and "TypeError" in str(b)
+        tally.add("variants", None if a == b or both_types else f"{shown(a)}, not {shown(b)}", where)
+        return
+    wrong = f"{a[0]}, not {b[0]}" if a[0] != b[0] else difference(nonzero(a[1] or ()), nonzero(b[1] or ()))
+    tally.add("variants", wrong, where)
+
+
+def shown(found) -> str:
+    return found if isinstance(found, str) else "no error"
+
+
 def examine_gradients(tally, info, function, where, sample) -> None:
     try:
         ours = translated(sample)
-    except NotTranslatable:
+    except (NotTranslatable, ValueError):
         return
     try:
         their_roots, their_leaves = graph(settled(info, call(info.op, sample)), sample)
@@ -260,8 +358,8 @@ UNSETTLED = {
     "topk": lambda r: r[0],
     "kthvalue": lambda r: r[0],
     "mode": lambda r: r[0],
-    "svd_lowrank": lambda r: (r[0] @ r[1].diag_embed() @ r[2].mT),
-    "pca_lowrank": lambda r: (r[0] @ r[1].diag_embed() @ r[2].mT),
+    "svd_lowrank": lambda r: r[0] @ r[1].diag_embed() @ r[2].mT,
+    "pca_lowrank": lambda r: r[0] @ r[1].diag_embed() @ r[2].mT,
 }
 
 
@@ -320,7 +418,7 @@ def examine_errors(tally, info, function) -> None:
         sample = (item.sample_input.input, item.sample_input.args, item.sample_input.kwargs)
         try:
             ours = translated(sample)
-        except NotTranslatable:
+        except (NotTranslatable, ValueError):
             continue
         where = ", ".join(map(describe, sample))
         _, their_error = outcome(info.op, sample)

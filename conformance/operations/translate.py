@@ -7,7 +7,7 @@ import torch
 
 import chainrule
 
-__all__ = ["translated", "counterpart"]
+__all__ = ["translated", "counterpart", "counterpart_named"]
 
 SKIPPED_DTYPES = {torch.bfloat16, torch.complex32}
 
@@ -107,6 +107,14 @@ def counterpart(info):
     name = info.name
     if name.startswith("_refs"):
         return None
+    found = counterpart_named(name)
+    if found is None:
+        found = by_name(getattr(function, "__module__", "") or "", getattr(function, "__name__", ""))
+    return found
+
+
+def counterpart_named(name: str):
+    """What chainrule has under a full name like "linalg.det": a function or, failing that, a method."""
     found = chainrule
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -114,8 +122,4 @@ def counterpart(info):
             break
     if isinstance(found, chainrule.dtype):
         found = None
-    if found is None and hasattr(chainrule.Tensor, name):
-        found = getattr(chainrule.Tensor, name)
-    if found is None:
-        found = by_name(getattr(function, "__module__", "") or "", getattr(function, "__name__", ""))
-    return found
+    return getattr(chainrule.Tensor, name, None) if found is None else found
