@@ -94,6 +94,7 @@ from .placing import (  # noqa: F401
     unfold_place,
 )
 from .grids import gather_shared, grid_neighbours, piecewise, scatter_shared  # noqa: F401
+from .moments import standardized, standardized_vjp  # noqa: F401
 from .registry import OPS
 from .windows import convolve, convolve_input_vjp, convolve_weight_vjp, fold_windows, unfold_windows  # noqa: F401
 
@@ -658,7 +659,8 @@ def eye_like(x, rows, columns):
 def pivot_matrix(pivots, rows, like):
     """The permutation matrix that the pivots of an LU factorisation stand for."""
     out = np.zeros((*pivots.shape[:-1], rows, rows), like.dtype)
-    for place, found in zip(out.reshape(-1, rows, rows), pivots.reshape(-1, pivots.shape[-1])):
+    lists = pivots.reshape(int(np.prod(pivots.shape[:-1])), pivots.shape[-1])
+    for place, found in zip(out.reshape(len(lists), rows, rows), lists):
         order = np.arange(rows)
         for i, p in enumerate(found):
             order[i], order[p - 1] = order[p - 1], order[i]

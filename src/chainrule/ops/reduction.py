@@ -174,7 +174,7 @@ def cast(a, wanted):
 
 @op(name="sum_all", node="SumBackward0", method=False, namespace=None)
 def sum_all(self: Array, dtype=None):
-    return total(self if dtype is None else cast(self, dtype))
+    return _typed(total(self if dtype is None else cast(self, dtype)), dtype)
 
 
 @sum_all.derivative(of="self")
@@ -184,7 +184,7 @@ def _(xp, grad, self_shape):
 
 @op(name="sum_dim", node="SumBackward1", method=False, namespace=None)
 def sum_dim(self: Array, dim, keepdim: bool = False, dtype=None):
-    return sum_over(self if dtype is None else cast(self, dtype), dimensions(dim, self.ndim), keepdim)
+    return _typed(sum_over(self if dtype is None else cast(self, dtype), dimensions(dim, self.ndim), keepdim), dtype)
 
 
 def spread(xp, grad, dim, keepdim, shape):
@@ -267,9 +267,14 @@ def _product(a, axes, keepdims: Any):
     return np.multiply.reduce(a, axis=axes, keepdims=keepdims)
 
 
+def _typed(out, dtype):
+    """A result in the dtype that was asked for, which for integers and bools is not the one computed in."""
+    return out if dtype is None else np.asarray(out).astype(dtype.numpy, copy=False)
+
+
 @op(name="prod_all", node="ProdBackward0", method=False, namespace=None)
 def prod_all(self: Array, dtype=None):
-    return product(self if dtype is None else cast(self, dtype), None)
+    return _typed(product(self if dtype is None else cast(self, dtype), None), dtype)
 
 
 def _others(xp, x, axis):
@@ -292,7 +297,7 @@ def _(xp, grad, self, result):
 
 @op(name="prod_dim", node="ProdBackward1", method=False, namespace=None)
 def prod_dim(self: Array, dim: int, keepdim: bool = False, dtype=None):
-    return product(self if dtype is None else cast(self, dtype), dimensions(dim, self.ndim), keepdim)
+    return _typed(product(self if dtype is None else cast(self, dtype), dimensions(dim, self.ndim), keepdim), dtype)
 
 
 @prod_dim.derivative(of="self")
