@@ -597,7 +597,7 @@ def bessel_i(n, x, scaled):
 
 def polygamma(n, x):
     """The n-th derivative of digamma."""
-    return OPS["polygamma"].kernel(n, x)
+    return OPS["polygamma"].kernel(x, n)
 
 
 index = placing.index

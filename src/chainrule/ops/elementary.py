@@ -270,7 +270,7 @@ def polygamma_array(n: int, a):
 
 
 @op(name="polygamma", method=False, namespace=None)
-def polygamma_op(n, self: Array):
+def polygamma_op(self: Array, n):
     return polygamma_array(n, self if self.dtype.kind == "f" else vocabulary.astype(self, np.float32))
 
 
@@ -282,7 +282,7 @@ def polygamma(n, input, *, out=None):
     """The n-th derivative of the digamma function."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
-    return polygamma_op.general(n, input, out=out)
+    return polygamma_op.general(input, n, out=out)
 
 
 polygamma_op.function = polygamma
@@ -290,7 +290,9 @@ polygamma_op.function = polygamma
 
 @method
 def polygamma_(self, n):
-    return self.copy_(polygamma(n, self))
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    return polygamma_op.inplace(self, n)
 
 
 put_method("polygamma", lambda self, n: polygamma(n, self))
