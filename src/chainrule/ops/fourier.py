@@ -33,6 +33,8 @@ def _by_stride(dims, strides) -> tuple:
 
 def _laid_out(result, order: list):
     """A result in this order of dimensions in memory."""
+    if result.flags.c_contiguous and order[-1] == result.ndim - 1 and order == sorted(order):
+        return result
     if order == list(range(result.ndim)):
         return np.ascontiguousarray(result)
     out = np.empty([result.shape[d] for d in order], result.dtype).transpose(np.argsort(order))
@@ -45,10 +47,11 @@ def fft_c2c(self: Array, dim: tuple, normalization: int, forward: bool):
     if not dim:
         return self.copy(order="K")
     fft = _scipy()
-    if forward:
-        result = fft.fftn(self, axes=dim, norm=_FORWARD[normalization])
+    norm = _FORWARD[normalization] if forward else _INVERSE[normalization]
+    if len(dim) == 1:  # SciPy's functions of one dimension take less time
+        result = (fft.fft if forward else fft.ifft)(self, axis=dim[0], norm=norm)
     else:
-        result = fft.ifftn(self, axes=dim, norm=_INVERSE[normalization])
+        result = (fft.fftn if forward else fft.ifftn)(self, axes=dim, norm=norm)
     return _laid_out(result, _order(self.strides, _by_stride(dim, self.strides)))
 
 
@@ -60,8 +63,10 @@ def _(xp, grad, dim, normalization, forward):
 @op(name="_fft_r2c", node="FftR2CBackward0", method=False, namespace=None)
 def fft_r2c(self: Array, dim: tuple, normalization: int, onesided: bool):
     fft = _scipy()
-    transform = fft.rfftn if onesided else fft.fftn
-    result = transform(self, axes=dim, norm=_FORWARD[normalization])
+    if len(dim) == 1:
+        result = (fft.rfft if onesided else fft.fft)(self, axis=dim[0], norm=_FORWARD[normalization])
+    else:
+        result = (fft.rfftn if onesided else fft.fftn)(self, axes=dim, norm=_FORWARD[normalization])
     return _laid_out(result, _order(self.strides, _by_stride(dim[:-1], self.strides) + dim[-1:]))
 
 
@@ -77,8 +82,11 @@ def _(xp, grad, dim, normalization, onesided, self_shape):
 
 @op(name="_fft_c2r", node="FftC2RBackward0", method=False, namespace=None)
 def fft_c2r(self: Array, dim: tuple, normalization: int, last_dim_size: int):
-    sizes = [self.shape[d] for d in dim[:-1]] + [last_dim_size]
-    result = _scipy().irfftn(self, s=sizes, axes=dim, norm=_INVERSE[normalization])
+    if len(dim) == 1:
+        result = _scipy().irfft(self, last_dim_size, axis=dim[0], norm=_INVERSE[normalization])
+    else:
+        sizes = [self.shape[d] for d in dim[:-1]] + [last_dim_size]
+        result = _scipy().irfftn(self, s=sizes, axes=dim, norm=_INVERSE[normalization])
     strides = self.strides
     if len(dim) > 1:  # the others are transformed first, into a layout of their own
         order = _order(strides, _by_stride(dim[:-1], strides))

@@ -189,14 +189,20 @@ def msort(input, *, out=None):
 
 
 def _largest(a, k: int, axis: int, largest: bool):
-    """The places of the k largest or smallest elements along an axis, in order."""
+    """(the places of the k largest or smallest elements along an axis, in order; whether it is sure that no others would
+    do as well)."""
     n = a.shape[axis]
     if n <= 64 or 4 * k > n:
-        return order(a, axis, largest)[(slice(None),) * axis + (slice(k),)]
+        before = (slice(None),) * axis
+        places = order(a, axis, largest)
+        ranked = pick_along(a, places, axis)
+        above, below = ranked[(*before, slice(min(k, n - 1)))], ranked[(*before, slice(1, k + 1))]
+        doubtful = np.logical_or.reduce((above == below) | (below != below), axis=None)
+        return places[(*before, slice(k))], not doubtful
     at, kept = (n - k, slice(n - k, None)) if largest else (k - 1, slice(k))
     where = (slice(None),) * axis
     places = np.sort(np.argpartition(a, at, axis=axis)[(*where, kept)], axis=axis)
-    return pick_along(places, order(pick_along(a, places, axis), axis, largest), axis)
+    return pick_along(places, order(pick_along(a, places, axis), axis, largest), axis), False
 
 
 def _with_ties(a, places, axis: int):
@@ -223,11 +229,11 @@ def _topk_kernel(self: Array, k: int, dim: int, largest: bool, sorted: bool):
     if not k:
         shape = self.shape[:axis] + (0,) + self.shape[axis + 1 :]
         return np.empty(shape, self.dtype), np.empty(shape, np.int64)
-    places = _largest(self, k, axis, largest).copy(order="C")
-    if self.size <= ties.MOST:
+    places, surely_different = _largest(self, k, axis, largest)
+    places = places.copy(order="C")
+    if self.size <= ties.MOST and not (sorted and surely_different):
         rows = _with_ties(self, places, axis) if sorted else np.ones(self.shape[:axis] + self.shape[axis + 1 :], bool)
-        if rows.any():
-            ties.settle(self, places, axis, rows, lambda row: ties.select(row, k, largest, sorted))
+        ties.settle(self, places, axis, rows, lambda row: ties.select(row, k, largest, sorted))
     return np.ascontiguousarray(pick_along(self, places, axis)), places
 
 
