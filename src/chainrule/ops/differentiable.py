@@ -109,7 +109,7 @@ def ones_like(x):
 
 
 def constant(x):
-    return wrap(x)
+    return wrap(_array(x))
 
 
 def is_complex(x) -> bool:
