@@ -48,11 +48,12 @@ from .call_indexed import make_indexed
 from .call_pair import make_pair
 from .call_several import make_inplace, make_several, make_several_vjp
 from .call_views import make_view_caller
-from .general import apply, apply_out, backward
+from .general import apply, apply_out
 from .node import Node, node_class
 from .registry import METHODS, OPS, publish
 from .saved import read_saved
 from .tensor import Tensor
+from .vjp import backward
 
 __all__ = ["Array", "Arrays", "Op", "op", "pointwise", "view", "composite", "method"]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .general import revive
 from .node import FREED, modified_error
+from .vjp import revive
 
 __all__ = ["read_saved"]
 
