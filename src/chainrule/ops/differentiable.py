@@ -136,6 +136,38 @@ def add_along(x, places, axis, shape):
     return _call("add_along", x, _array(places), axis, tuple(shape))
 
 
+def _moments(x, moments) -> tuple:
+    """x in the shape in which it is looked at, less its mean, and the reciprocal of its deviation."""
+    x = _call("reshape", x, moments.shape)
+    if moments.fixed:
+        return x - wrap(moments.mean) if moments.centred else x, wrap(moments.rstd)
+    if moments.centred:
+        x = x - _call("mean", x, moments.axes, True)
+    return x, (_call("mean", x * x, moments.axes, True) + moments.eps) ** -0.5
+
+
+def standardized(x, moments):
+    off, rstd = _moments(x, moments)
+    return _call("reshape", off * rstd, x.shape)
+
+
+def standardized_weight_vjp(grad, x, moments, shape):
+    product = _call("reshape", grad * standardized(x, moments), moments.shape)
+    return _call("reshape", sum(product, 0 if len(moments.shape) == 2 else (0, 2)), tuple(shape))
+
+
+def standardized_vjp(grad, x, moments, weight=None):
+    off, rstd = _moments(x, moments)
+    grad = _call("reshape", grad, moments.shape)
+    if weight is not None:
+        grad = grad * weight
+    if not moments.fixed:
+        hat = off * rstd
+        hat = hat * _call("mean", grad * hat, moments.axes, True)
+        grad = grad - (hat + _call("mean", grad, moments.axes, True) if moments.centred else hat)
+    return _call("reshape", grad * rstd, x.shape)
+
+
 def clip(x, low, high):
     return _call("clamp_by_numbers", x, low, high)
 
