@@ -96,6 +96,23 @@ def test_derivatives():
     assert torch.autograd.grad(torch.special.log_ndtr(tail).sum(), tail)[0].item() == pytest.approx(100.00999, rel=1e-6)
 
 
+def test_sinc_to_any_order_at_zero_and_near_it():
+    for at, slopes in (
+        (0.0, [0.0, -(math.pi**2) / 3, 0.0, math.pi**4 / 5]),
+        (1e-7, [-(math.pi**2) / 3 * 1e-7, -(math.pi**2) / 3, math.pi**4 / 5 * 1e-7]),
+    ):
+        x = torch.tensor(at, dtype=torch.float64, requires_grad=True)
+        y = torch.sinc(x)
+        for slope in slopes:
+            (y,) = torch.autograd.grad(y, x, create_graph=True)
+            assert y.item() == pytest.approx(slope, rel=1e-12, abs=1e-20)
+    for dtype in (torch.float64, torch.complex128):
+        x = torch.tensor([-2.3, -0.31, 0.0, 0.2, 1.0], dtype=dtype, requires_grad=True)
+        assert gradcheck(torch.sinc, (x,)) and gradgradcheck(torch.sinc, (x,))
+    one = torch.tensor(0.0, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.grad(torch.igamma(torch.tensor(1.0, dtype=torch.float64), one), one)[0].item() == 1.0
+
+
 def test_nodes_and_what_has_no_derivative():
     x = torch.tensor([0.5], requires_grad=True)
     for name, node in (("i0", "I0"), ("i0e", "SpecialI0E"), ("i1", "SpecialI1"), ("entr", "SpecialEntr"), ("ndtr", "Mul"),

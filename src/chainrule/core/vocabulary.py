@@ -589,6 +589,11 @@ def fft_c2r(x, dim, normalization, size):
     return OPS["_fft_c2r"].kernel(x, dim, normalization, size)
 
 
+def sinc_slope(x, n):
+    """The n-th derivative of sinc."""
+    return OPS["sinc_slope"].kernel(x, n)
+
+
 def erfcx(x):
     """The error function complement times exp(x²)."""
     return OPS["special_erfcx"].kernel(x)

@@ -227,6 +227,10 @@ def fft_c2r(x, dim, normalization, size):
     return OPS["_fft_c2r"].general(x, dim, normalization, size)
 
 
+def sinc_slope(x, n):
+    return OPS["sinc_slope"].general(x, n)
+
+
 def erfcx(x):
     return _call("special_erfcx", x)
 

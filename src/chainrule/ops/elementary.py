@@ -90,13 +90,33 @@ def _sinc(a, out=...):
         return np.where(a == 0, np.ones((), a.dtype), np.sin(angle) / angle)
 
 
-def _sinc_grad(xp, grad, self):
-    angle = math.pi * self
-    slope = (angle * xp.cos(angle) - xp.sin(angle)) / (angle * self)
-    return xp.where(self == 0, xp.zeros_like(slope), grad * xp.conj(slope))
+@in_single
+def sinc_slope_array(a, n):
+    """The n-th derivative of sinc. With y = πx and f = sin(y) / y, y f⁽ⁿ⁾ + n f⁽ⁿ⁻¹⁾ = sin(y + nπ/2); where y is small that
+    cancels, and the power series serves."""
+    y = a * math.pi
+    near = np.abs(y) < n + 1
+    small, large = np.where(near, y, 0), np.where(near, 1, y)
+    with np.errstate(all="ignore"):
+        value = np.sin(large) / large
+        for k in range(1, n + 1):
+            value = (np.sin(large + k * (math.pi / 2)) - k * value) / large
+    square = small * small
+    series = np.zeros_like(y)
+    for k in range(2 * n + 14, (n + 1) // 2 - 1, -1):  # the terms are (-1)ᵏ y²ᵏ⁻ⁿ / ((2k - n)! (2k + 1))
+        series = series * square + (-1) ** k / (math.factorial(2 * k - n) * (2 * k + 1))
+    series = series * small if n % 2 else series
+    return (np.where(near, series, value) * math.pi**n).astype(a.dtype)
 
 
-sinc = _elementary("sinc", _sinc, _sinc_grad)
+@op(name="sinc_slope", method=False, namespace=None)
+def sinc_slope(self: Array, n: int):
+    """The n-th derivative of sinc."""
+    return sinc_slope_array(self, n)
+
+
+sinc_slope.derivative(of="self")(lambda xp, grad, self, n: grad * xp.conj(xp.sinc_slope(self, n + 1)))
+sinc = _elementary("sinc", _sinc, lambda xp, grad, self: grad * xp.conj(xp.sinc_slope(self, 1)))
 publish("special", "sinc", sinc.function)
 _DEGREE = 180.0 / math.pi
 

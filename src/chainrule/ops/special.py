@@ -208,7 +208,8 @@ def _gammaincc(a, x, out=...):
 
 def _density(xp, grad, self, other):
     # DLMF 8.8.13 over Γ(a), DLMF 8.2.4: x^(a-1) exp(-x) / Γ(a).
-    return grad * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self))
+    power = (self - 1) * xp.log(other)
+    return grad * xp.exp(xp.where(self == 1, xp.zeros_like(power), power) - other - xp.lgamma(self))
 
 
 igamma = pointwise(
