@@ -423,7 +423,7 @@ def make_single_vjp(op):
     function = op.formulas["self"].function
     if op.formulas["self"].wants_all or op.formulas["self"].joint or "needs" in op.formulas["self"].names:
         return None
-    checked = tuple(3 * i for i, n in enumerate(op.saved_names) if n in ("self", "result"))
+    checked = tuple(3 * i for i, n in enumerate(op.saved_names) if n == "self" or n.startswith("result"))
     places = tuple(3 * op.saved_names.index(n) for n in op.formulas["self"].names)
 
     def vjp(node, grad):

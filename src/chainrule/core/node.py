@@ -265,7 +265,8 @@ def version_error(maker, number: int, array, found: int, expected: int) -> Runti
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{spec.dtype.type_name} {list(spec.shape)}]"
     )
-    if isinstance(maker, Node) and type(maker) is not AccumulateGrad:
+    told = isinstance(maker, Node) and type(maker) is not AccumulateGrad
+    if told and number not in getattr(maker.op, "nondifferentiable_outputs", ()):
         text += f", which is output {number} of {plain_name(maker)},"
     return RuntimeError(
         f"{text} is at version {found}; expected version {expected} instead. Hint: enable anomaly detection to find the "
