@@ -18,7 +18,7 @@ __all__ = ["AxisMap", "Ranges", "sliding", "adaptive", "map_axes", "map_axes_vjp
 
 _HALF = np.dtype(np.float16)
 _ALL = slice(None)
-DENSE = 96  # up to so many elements, a map with weights is a product with a matrix
+BAND = 64  # rows of the matrix of a map that are multiplied at once
 
 
 class AxisMap:
@@ -28,30 +28,29 @@ class AxisMap:
     def __init__(self, size: int, out: int, taps: list):
         self.size, self.out, self.taps = size, out, taps
         self.weighted = any(w is not None for _, _, w in taps)
+        self.places = any(source.__class__ is not slice for source, _, _ in taps)
         self.identity = size == out and len(taps) == 1 and not self.weighted and all(map(_is_all, taps[0][:2]))
 
     @functools.cached_property
-    def matrix(self):
-        """The map as a matrix (out, size)."""
-        made = np.zeros((self.out, self.size))
+    def bands(self) -> list:
+        """The map as a matrix, in pieces that leave out most of its zeros: (part of the result, part of the input,
+        matrix)."""
         rows, columns = np.arange(self.out), np.arange(self.size)
-        for source, target, weight in self.taps:
-            np.add.at(made, (rows[target], columns[source]), 1.0 if weight is None else weight)
-        return made
+        entries = [(rows[target], columns[source], 1.0 if w is None else w) for source, target, w in self.taps]
+        return _bands(self.size, self.out, entries)
 
-    def _dense(self, x) -> bool:
-        """Whether to multiply by the matrix: not where its zeros would meet an infinite or NaN element."""
-        if not self.weighted or self.size > DENSE or x.dtype.kind != "f" or x.size < 4096:
-            return False
-        total = np.add.reduce(x, axis=None)
-        return math.isfinite(total)
+    @functools.cached_property
+    def transposed_bands(self) -> list:
+        rows, columns = np.arange(self.out), np.arange(self.size)
+        entries = [(columns[source], rows[target], 1.0 if w is None else w) for source, target, w in self.taps]
+        return _bands(self.out, self.size, entries)
 
     def apply(self, x, axis: int):
         """The map along an axis counted from the end."""
         if self.identity:
             return x
-        if self._dense(x):
-            return _product(self.matrix.astype(x.dtype), x, axis)
+        if self.weighted and _finite(x):
+            return _product(self.bands, self.out, x, axis)
         out: Any = None
         owned = False
         for source, target, weight in self.taps:
@@ -76,8 +75,8 @@ class AxisMap:
         """The transpose of the map along an axis counted from the end."""
         if self.identity:
             return grad
-        if self._dense(grad):
-            return _product(self.matrix.T.astype(grad.dtype), grad, axis)
+        if (self.weighted or self.places) and _finite(grad):
+            return _product(self.transposed_bands, self.size, grad, axis)
         out = np.zeros(_resized(grad.shape, axis, self.size), grad.dtype)
         for source, target, weight in self.taps:
             part = _read(grad, target, axis)
@@ -146,15 +145,38 @@ def _add(out, index, axis: int, values) -> None:
     out[_at(index, axis)] += values
 
 
-def _product(matrix, x, axis: int):
-    """A matrix times the elements along an axis."""
+def _finite(x) -> bool:
+    """Whether to multiply by a matrix: not where its zeros would meet an infinite or NaN element."""
+    return x.dtype.kind == "f" and x.size > 0 and math.isfinite(np.add.reduce(x, axis=None))
+
+
+def _bands(size: int, out: int, entries: list) -> list:
+    found = []
+    for start in range(0, out, BAND):
+        stop = min(start + BAND, out)
+        parts = [(r, c, np.broadcast_to(w, r.shape), (r >= start) & (r < stop)) for r, c, w in entries]
+        low = min([int(c[m].min()) for _, c, _, m in parts if m.any()], default=0)
+        high = max([int(c[m].max()) + 1 for _, c, _, m in parts if m.any()], default=0)
+        matrix = np.zeros((stop - start, high - low))
+        for r, c, w, m in parts:
+            np.add.at(matrix, (r[m] - start, c[m] - low), w[m])
+        found.append((slice(start, stop), slice(low, high), {np.dtype(t): matrix.astype(t) for t in ("f4", "f8")}))
+    return found
+
+
+def _product(bands: list, out: int, x, axis: int):
+    """A matrix in bands times the elements along an axis."""
+    made = np.empty(_resized(x.shape, axis, out), x.dtype)
     if axis == -1:
-        return np.matmul(x, matrix.T)
-    if axis == -2:
-        return np.matmul(matrix, x)
-    shape = x.shape
-    flat = x.reshape(*shape[: axis + 1], math.prod(shape[axis + 1 :]))
-    return np.matmul(matrix, flat).reshape(*shape[:axis], matrix.shape[0], *shape[axis + 1 :])
+        rows, to = x.reshape(-1, x.shape[-1]), made.reshape(-1, out)
+        for target, source, matrices in bands:
+            np.matmul(rows[:, source], matrices[x.dtype].T, out=to[:, target])
+        return made
+    inner = math.prod(x.shape[axis + 1 :])
+    rows, to = x.reshape(-1, x.shape[axis], inner), made.reshape(-1, out, inner)
+    for target, source, matrices in bands:
+        np.matmul(matrices[x.dtype], rows[:, source], out=to[:, target])
+    return made
 
 
 # --- windows of one dimension ---
