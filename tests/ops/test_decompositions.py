@@ -108,15 +108,31 @@ def test_distances():
 @pytest.mark.parametrize(
     "call, error, text",
     [
-        (lambda: L.inv(torch.zeros(2, 2)), RuntimeError, "linalg.inv: The diagonal element 1 is zero, the inversion could"),
+        (
+            lambda: L.inv(torch.zeros(2, 2)),
+            RuntimeError,
+            "linalg.inv: The diagonal element 1 is zero, the inversion could",
+        ),
         (lambda: L.inv(torch.ones(2, 2)), RuntimeError, "linalg.inv: The diagonal element 2 is zero"),
-        (lambda: L.inv(torch.ones(3, 2)), RuntimeError, "linalg.inv: A must be batches of square matrices, but they are 3 by 2"),
+        (
+            lambda: L.inv(torch.ones(3, 2)),
+            RuntimeError,
+            "linalg.inv: A must be batches of square matrices, but they are 3 by 2",
+        ),
         (lambda: L.inv(torch.ones(3)), RuntimeError, "linalg.inv: The input tensor A must have at least 2 dimensions."),
-        (lambda: L.solve(torch.zeros(2, 2), torch.ones(2)), RuntimeError, "torch.linalg.solve: The solver failed because"),
+        (
+            lambda: L.solve(torch.zeros(2, 2), torch.ones(2)),
+            RuntimeError,
+            "torch.linalg.solve: The solver failed because",
+        ),
         (lambda: L.cholesky(-torch.eye(2)), RuntimeError, "linalg.cholesky: The factorization could not be completed"),
         (lambda: L.qr(torch.ones(2, 2), "x"), RuntimeError, "qr received unrecognized mode 'x' but expected one of"),
         (lambda: L.matrix_norm(torch.ones(2, 2), 3), RuntimeError, "linalg.matrix_norm: Order 3 not supported."),
-        (lambda: torch.cdist(torch.ones(2), torch.ones(2)), RuntimeError, "cdist only supports at least 2D tensors, X1 got: 1D"),
+        (
+            lambda: torch.cdist(torch.ones(2), torch.ones(2)),
+            RuntimeError,
+            "cdist only supports at least 2D tensors, X1 got: 1D",
+        ),
     ],
 )
 def test_errors(call, error, text):

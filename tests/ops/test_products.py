@@ -34,17 +34,41 @@ def test_matmul(first, second, shape, node):
     "call, error, text",
     [
         (lambda: ones(2, 3) @ ones(2, 3), RuntimeError, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"),
-        (lambda: ones() @ ones(2), RuntimeError, "both arguments to matmul need to be at least 1D, but they are 0D and 1D"),
+        (
+            lambda: ones() @ ones(2),
+            RuntimeError,
+            "both arguments to matmul need to be at least 1D, but they are 0D and 1D",
+        ),
         (lambda: ones(2) @ ones(3), RuntimeError, "inconsistent tensor size, expected tensor [2] and src [3] to have"),
         (lambda: ones(2, 3) @ ones(2), RuntimeError, "size mismatch, got input (2), mat (2x3), vec (2)"),
-        (lambda: ones(2, 2) @ ones(2, 2, dtype=torch.float64), RuntimeError, "expected m1 and m2 to have the same dtype"),
+        (
+            lambda: ones(2, 2) @ ones(2, 2, dtype=torch.float64),
+            RuntimeError,
+            "expected m1 and m2 to have the same dtype",
+        ),
         (lambda: ones(2) @ 3, TypeError, "unsupported operand type(s) for @: 'Tensor' and 'int'"),
         (lambda: torch.mm(ones(2), ones(2, 2)), RuntimeError, "self must be a matrix"),
         (lambda: torch.bmm(ones(2, 2), ones(2, 2)), RuntimeError, "batch1 must be a 3D tensor"),
-        (lambda: torch.addmm(ones(3), ones(2, 3), ones(3, 2)), RuntimeError, "The expanded size of the tensor (2) must match"),
-        (lambda: F.linear(ones(5, 2, 3), ones(4, 2)), RuntimeError, "mat1 and mat2 shapes cannot be multiplied (10x3 and 2x4)"),
-        (lambda: torch.einsum("ij,jk", ones(2, 3), ones(2, 4)), RuntimeError, "einsum(): subscript j has size 2 for operand 1"),
-        (lambda: torch.einsum("ij", ones(2)), RuntimeError, "einsum(): the number of subscripts in the equation (2) does not"),
+        (
+            lambda: torch.addmm(ones(3), ones(2, 3), ones(3, 2)),
+            RuntimeError,
+            "The expanded size of the tensor (2) must match",
+        ),
+        (
+            lambda: F.linear(ones(5, 2, 3), ones(4, 2)),
+            RuntimeError,
+            "mat1 and mat2 shapes cannot be multiplied (10x3 and 2x4)",
+        ),
+        (
+            lambda: torch.einsum("ij,jk", ones(2, 3), ones(2, 4)),
+            RuntimeError,
+            "einsum(): subscript j has size 2 for operand 1",
+        ),
+        (
+            lambda: torch.einsum("ij", ones(2)),
+            RuntimeError,
+            "einsum(): the number of subscripts in the equation (2) does not",
+        ),
     ],
 )
 def test_errors(call, error, text):

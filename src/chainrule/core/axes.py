@@ -173,9 +173,9 @@ def _product(bands: list, out: int, x, axis: int):
             np.matmul(rows[:, source], matrices[x.dtype].T, out=to[:, target])
         return made
     inner = math.prod(x.shape[axis + 1 :])
-    rows, to = x.reshape(-1, x.shape[axis], inner), made.reshape(-1, out, inner)
+    planes, into = x.reshape(-1, x.shape[axis], inner), made.reshape(-1, out, inner)
     for target, source, matrices in bands:
-        np.matmul(matrices[x.dtype], rows[:, source], out=to[:, target])
+        np.matmul(matrices[x.dtype], planes[:, source], out=into[:, target])
     return made
 
 

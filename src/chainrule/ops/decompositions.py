@@ -8,6 +8,7 @@ Algorithmic differentiation of linear algebra functions, 2018.
 
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,7 @@ def refuse_phase(xp, name: str, what: str, product) -> None:
 
 
 @op(name="linalg_qr", method=False, namespace=None)
-def qr_op(self: Array, mode: str = "reduced"):
+def qr_op(self: Array, mode: Any = "reduced"):
     if mode == "r":
         return np.empty(0, self.dtype), np.linalg.qr(self, "r")
     q, r = np.linalg.qr(self, mode)
@@ -139,7 +140,7 @@ put_method("qr", old_qr)
 
 
 @op(name="linalg_eigh", method=False, namespace=None)
-def eigh_op(self: Array, UPLO: str = "L"):
+def eigh_op(self: Array, UPLO: Any = "L"):
     try:
         values, vectors = np.linalg.eigh(self, UPLO)
     except np.linalg.LinAlgError:
@@ -303,7 +304,9 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
 
 def _check_driver(name: str, driver) -> None:
     if driver is not None:
-        raise RuntimeError(f"{name}: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.")
+        raise RuntimeError(
+            f"{name}: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+        )
 
 
 def svdvals(A, *, driver=None, out=None):
@@ -377,7 +380,9 @@ def lu_slope(xp, grad_l, grad_u, p, lower, upper):
     rows, k = lower.shape[-2:]
     columns = upper.shape[-1]
     if rows == columns:
-        middle = xp.tril(xp.matmul(transposed(xp, lower), grad_l), -1) + xp.triu(xp.matmul(grad_u, transposed(xp, upper)))
+        middle = xp.tril(xp.matmul(transposed(xp, lower), grad_l), -1) + xp.triu(
+            xp.matmul(grad_u, transposed(xp, upper))
+        )
         left = xp.solve_triangular(transposed(xp, lower), middle, True, True, True)
         return xp.matmul(p, xp.solve_triangular(transposed(xp, upper), left, False, False, False))
     if rows < columns:

@@ -200,7 +200,6 @@ def _listed(tensor) -> str:
     return " " + "  ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in rows[0]) if rows else ""
 
 
-
 @composite(method=False)
 def meshgrid(*tensors, indexing=None):
     """Vectors seen as the coordinates of a grid: element i of the k-th vector lies at index i of dimension k ("ij"),

@@ -56,7 +56,13 @@ def _matrix_norm(A, ord, dim, keepdim, dtype):
         A = A.to(dtype)
     if ord in SINGULAR:
         values = svdvals(A.movedim(dim, (-2, -1)))
-        out = values.sum(-1, keepdim) if ord == "nuc" else values.amax(-1, keepdim) if ord == 2 else values.amin(-1, keepdim)
+        out = (
+            values.sum(-1, keepdim)
+            if ord == "nuc"
+            else values.amax(-1, keepdim)
+            if ord == 2
+            else values.amin(-1, keepdim)
+        )
         return out.unsqueeze(-1).movedim((-2, -1), dim) if keepdim else out
     summed, chosen = dim if abs(ord) == 1 else dim[::-1]
     sums = vector_norm(A, 1, summed, True)
@@ -85,8 +91,7 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None, out=None):
         return matrix_norm(A, ord, (-2, -1), keepdim, dtype=dtype, out=out)
     if A._spec.ndim not in (1, 2):
         raise RuntimeError(
-            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
-            f"{A._spec.ndim}D."
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A._spec.ndim}D."
         )
     if A._spec.ndim == 2:
         return matrix_norm(A, ord, (-2, -1), keepdim, dtype=dtype, out=out)
@@ -164,7 +169,9 @@ def _singular(a, hermitian: bool):
 
 @op(name="linalg_pinv", method=False, namespace=None, frees=("atol", "rtol"))
 def pinv_op(self: Array, atol, rtol, hermitian: bool = False):
-    return np.ascontiguousarray(_pinv(self, lambda largest: np.maximum(atol, rtol * largest), hermitian)).astype(self.dtype)
+    return np.ascontiguousarray(_pinv(self, lambda largest: np.maximum(atol, rtol * largest), hermitian)).astype(
+        self.dtype
+    )
 
 
 def pinv_slope(xp, grad, x, inverse):

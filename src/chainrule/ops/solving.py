@@ -233,9 +233,9 @@ def logdet(input):
 
 slogdet_op.function = slogdet
 publish("linalg", "slogdet", linalg_slogdet)
-for _function in (slogdet, logdet):
-    publish("torch", _function.__name__, _function)
-    put_method(_function.__name__, _function)
+for _name, _public in (("slogdet", slogdet), ("logdet", logdet)):
+    publish("torch", _name, _public)
+    put_method(_name, _public)
 
 # --- linear systems ---
 
@@ -262,9 +262,7 @@ def solve_op(self: Array, B: Array, left: bool = True):
 
 def _singular(a) -> str:
     number, _ = first_singular(a)
-    return (
-        f"torch.linalg.solve: {where_in_stack(a, number)}The solver failed because the input matrix is singular."
-    )
+    return f"torch.linalg.solve: {where_in_stack(a, number)}The solver failed because the input matrix is singular."
 
 
 @solve_op.derivative(of="self")
@@ -497,7 +495,9 @@ put_method("cholesky", old_cholesky)
 
 @op(name="cholesky_solve", method=False, namespace=None)
 def cholesky_solve_op(self: Array, L: Array, upper: bool = False):
-    first = _triangular(L, self, False, True, False) if not upper else _triangular(_adjoint(L), self, False, True, False)
+    first = (
+        _triangular(L, self, False, True, False) if not upper else _triangular(_adjoint(L), self, False, True, False)
+    )
     return _triangular(_adjoint(L) if not upper else L, first, True, True, False)
 
 
