@@ -87,7 +87,8 @@ def _without_history(a, q, axis, kept: tuple, interpolation: str, skip_nan: bool
         below = np.take_along_axis(ranked, low, -1)
         above = np.take_along_axis(ranked, np.ceil(ranks).astype(np.int64), -1)
         weight = 0.5 if interpolation == "midpoint" else (ranks - low).astype(a.dtype)
-        found = np.where(weight < 0.5, below + weight * (above - below), above - (above - below) * (1 - weight))
+        with np.errstate(all="ignore"):  # inf - inf
+            found = np.where(weight < 0.5, below + weight * (above - below), above - (above - below) * (1 - weight))
     return np.moveaxis(found, -1, 0) if q.ndim else found.reshape(kept)
 
 
