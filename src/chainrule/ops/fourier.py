@@ -60,13 +60,26 @@ def _(xp, grad, dim, normalization, forward):
     return xp.fft_c2c(grad, dim, normalization, not forward)
 
 
+def _mirrored(half, dim: tuple, size: int):
+    """The whole transform of real numbers from its first half: the rest are the conjugates at the opposite frequencies."""
+    last = dim[-1]
+    along = np.moveaxis(half, last, -1)
+    rest = np.conj(along[..., 1 : size - half.shape[last] + 1])[..., ::-1]
+    for d in dim[:-1]:
+        d = d - 1 if d % half.ndim > last % half.ndim else d % half.ndim
+        rest = np.roll(np.flip(rest, d), 1, d)
+    return np.moveaxis(np.concatenate([along, rest], -1), -1, last)
+
+
 @op(name="_fft_r2c", node="FftR2CBackward0", method=False, namespace=None)
 def fft_r2c(self: Array, dim: tuple, normalization: int, onesided: bool):
     fft = _scipy()
     if len(dim) == 1:
-        result = (fft.rfft if onesided else fft.fft)(self, axis=dim[0], norm=_FORWARD[normalization])
+        result = fft.rfft(self, axis=dim[0], norm=_FORWARD[normalization])
     else:
-        result = (fft.rfftn if onesided else fft.fftn)(self, axes=dim, norm=_FORWARD[normalization])
+        result = fft.rfftn(self, axes=dim, norm=_FORWARD[normalization])
+    if not onesided:
+        result = _mirrored(result, dim, self.shape[dim[-1]])
     return _laid_out(result, _order(self.strides, _by_stride(dim[:-1], self.strides) + dim[-1:]))
 
 
