@@ -67,7 +67,11 @@ def reduced(values, reduction: str):
 def in_blocks(losses, reduction: str, x, y, *parameters):
     """losses(x, y, *parameters), reduced; the mean and the sum of many without an array of all of them."""
     size = vocabulary.BLOCK
-    plain = x.shape == y.shape and x.flags.c_contiguous and y.flags.c_contiguous and x.dtype is not HALF
+    if x.dtype is HALF:
+        return in_blocks(losses, reduction, x.astype(np.float32), y.astype(np.float32), *parameters).astype(HALF)
+    if not x.ndim and not y.ndim:  # of which NumPy would make numbers, that cannot be written to
+        return in_blocks(losses, reduction, x[None], y[None], *parameters).reshape(())
+    plain = x.shape == y.shape and x.flags.c_contiguous and y.flags.c_contiguous
     if reduction == "none" or x.size <= size or not plain:
         return reduced(losses(x, y, *parameters), reduction)
     x, y = x.reshape(-1), y.reshape(-1)
@@ -151,12 +155,14 @@ def _distance(name: str, kernel_name: str, losses, factor, bound, extra: str = "
 
 
 def _squares(self, target, reduction, _):
+    if self.dtype is HALF:
+        return _squares(self.astype(np.float32), target.astype(np.float32), reduction, _).astype(HALF)
     off = self - target
-    if reduction != "none" and off.dtype.kind == "f" and off.dtype is not HALF and off.size:
-        flat = off.reshape(-1)
-        sum_ = np.dot(flat, flat)
-        return np.asarray(sum_ / flat.size if reduction == "mean" else sum_)
-    return reduced(off * off, reduction)
+    if reduction == "none":
+        return off * off
+    flat = off.reshape(-1)
+    sum_ = np.dot(flat, flat)
+    return np.asarray(sum_ if reduction == "sum" else sum_ / flat.size if flat.size else sum_ * math.nan)
 
 
 mse_op = _distance("mse_loss", "mse_cpu", _squares, lambda _: 2, lambda _: None)
@@ -240,11 +246,14 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     return losses.sum() / weight.sum() if reduction == "mean" else apply_reduction(losses, reduction)
 
 
+def _soft_margin(self, target):
+    product = -target * self
+    return np.log1p(np.exp(product)) if product.dtype.kind == "c" else np.logaddexp(product.dtype.type(0), product)
+
+
 @op(name="soft_margin_loss", promote=("self", "target"), method=False, namespace=None)
 def soft_margin_op(self: Array, target: Array, reduction: str):
-    if self.dtype.kind == "c":
-        return reduced(np.log1p(np.exp(-target * self)), reduction)
-    return reduced(np.logaddexp(np.zeros((), self.dtype), -target * self), reduction)
+    return in_blocks(_soft_margin, reduction, self, target)
 
 
 soft_margin_op.numbers = ()
