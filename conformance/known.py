@@ -125,6 +125,11 @@ KNOWN: list[tuple] = [
         _complex,
         "Complex tensors that PyTorch takes because they have one element.",
     ),
+    (
+        "logspace",
+        lambda d, t, o, x: x[-1] in ("complex64", "complex128") and ".text" in d,
+        "The last digits of complex powers decide how many are printed.",
+    ),
     ("*", _half_complex, "NumPy has no complex type of half precision."),
 ]
 

@@ -467,6 +467,34 @@ def test_arange(args, text):
     assert repr(torch.arange(*args)) == text
 
 
+def test_ranges_of_complex_numbers():
+    assert torch.arange(2 + 0j).tolist() == [0, 1]
+    with pytest.raises(NotImplementedError, match="\"arange_cpu\" not implemented for 'ComplexFloat'"):
+        torch.arange(0, 1 + 1j, dtype=torch.complex64)
+    with pytest.raises(RuntimeError, match="value cannot be converted to type double without overflow"):
+        torch.arange(0, 1 + 1j)
+
+
+def test_arange_whose_step_is_cut_off():
+    raises(ValueError, "step must be nonzero", torch.arange, 0, 3, 0.5, dtype=torch.int64)
+    raises(RuntimeError, "step must be nonzero", torch.arange, 0, 3, 0.0, dtype=torch.int64)
+
+
+def test_one_step_of_any_dtype():
+    assert torch.linspace(3, 5, 1, dtype=torch.bool).tolist() == [True]
+    assert torch.logspace(0, 5, 1, dtype=torch.bool).tolist() == [True]
+    assert torch.logspace(3, 5, 0, dtype=torch.int8).tolist() == []
+    raises(RuntimeError, "value cannot be converted to type int8_t without overflow",
+           torch.logspace, 3, 5, 1, dtype=torch.int8)  # fmt: skip
+
+
+def test_the_size_is_looked_at_before_the_number():
+    raises(RuntimeError, "Trying to create tensor with negative dimension -1: [-1]",
+           torch.full, (-1,), 300, dtype=torch.int8)  # fmt: skip
+    raises(OverflowError, "int too big to convert", torch.full, (-1,), 2**64)
+    raises(OverflowError, "can't convert negative int to unsigned", torch.full, (2,), -(2**63) - 1)
+
+
 def test_arange_arguments():
     assert torch.arange(end=3).tolist() == torch.arange(start=0, end=3, step=1).tolist() == [0, 1, 2]
     assert torch.arange(1, 5, step=2).tolist() == [1, 3]

@@ -392,3 +392,18 @@ def test_native_dropout():
     assert x.grad.tolist() == y.tolist()
     y, mask = torch.native_dropout(x, 0.5, False)
     assert y.tolist() == [1, 1, 1] and all(mask.tolist())
+
+
+def test_bernoulli_draws_in_the_order_of_its_result():
+    torch.manual_seed(0)
+    expected = torch.bernoulli(torch.full((3, 2), 0.5))
+    torch.manual_seed(0)
+    drawn = torch.bernoulli(torch.full((2, 3), 0.5).T)
+    assert drawn.stride() == (2, 1) and drawn.equal(expected)
+
+
+def test_multinomial_of_no_categories():
+    with pytest.raises(RuntimeError, match="sum of probabilities <= 0"):
+        torch.multinomial(torch.zeros(2, 0), 2, True)
+    with pytest.raises(RuntimeError, match="aminmax"):
+        torch.multinomial(torch.zeros(0), 1, True)

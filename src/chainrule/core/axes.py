@@ -167,6 +167,8 @@ def _bands(size: int, out: int, entries: list) -> list:
 def _product(bands: list, out: int, x, axis: int):
     """A matrix in bands times the elements along an axis."""
     made = np.empty(_resized(x.shape, axis, out), x.dtype)
+    rows: Any
+    to: Any
     if axis == -1:
         rows, to = x.reshape(-1, x.shape[-1]), made.reshape(-1, out)
         for target, source, matrices in bands:

@@ -1,6 +1,6 @@
 """Where grid_sample reads: places of neighbours in the image, and how far between them a point lies, raw over arrays.
 
-They are part of the vocabulary (vocabulary.py imports them); ops/sampling_grid.py declares operations of the same
+They are part of the vocabulary (vocabulary.py imports them); ops/vision.py declares operations of the same
 names, so that they can be differentiated again.
 """
 
@@ -10,54 +10,54 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Neighbours", "grid_neighbours", "piecewise", "gather_shared", "scatter_shared"]
+from .windows import in_single
+
+__all__ = ["Neighbours", "grid_neighbours", "piecewise", "sample_at", "sample_at_input_vjp", "sample_at_weight_vjp"]
 
 NEAREST, BILINEAR, BICUBIC = 1, 0, 2
 ZEROS, BORDER, REFLECTION = 0, 1, 2
 
 
 class Neighbours:
-    """`corners`: for each neighbour its number along every dimension, its places in the planes (batch, *points) and a
-    mask of those that lie in the image (None: all do). `fractions`, `slopes`: per dimension, how far a point lies from
-    its neighbour with the middle number (batch, *points), and the derivative of that by the coordinate of the grid."""
+    """`places`: of each neighbour of each point in its plane, (batch, neighbours, points), one past the end where it lies
+    outside; `numbers`: its number along every dimension; `fractions`, `slopes`: per dimension, how far a point lies from
+    its neighbour with the middle number, (batch, points), and the derivative of that by the coordinate of the grid."""
 
-    __slots__ = ("corners", "fractions", "slopes")
+    __slots__ = ("places", "numbers", "fractions", "slopes")
 
-    def __init__(self, corners, fractions, slopes):
-        self.corners, self.fractions, self.slopes = corners, fractions, slopes
+    def __init__(self, places, numbers, fractions, slopes):
+        self.places, self.numbers, self.fractions, self.slopes = places, numbers, fractions, slopes
 
 
 def grid_neighbours(grid, sizes, mode: int, padding: int, align_corners: bool) -> Neighbours:
     """The neighbours of the points of a grid (batch, *points, dimensions) in images of these sizes."""
     dims = len(sizes)
+    grid = grid.reshape(grid.shape[0], math.prod(grid.shape[1:-1]), dims)
     lines, fractions, slopes = [], [], []
     for d, n in enumerate(sizes):
         at = grid[..., dims - 1 - d]  # the first coordinate goes along the last dimension
-        at, slope = (
-            (at + 1) / 2 * (n - 1) if align_corners else ((at + 1) * n - 1) / 2,
-            (n - 1 if align_corners else n) / 2,
-        )
-        slope = np.full(at.shape, slope, at.dtype)
+        at = (at + 1) / 2 * (n - 1) if align_corners else ((at + 1) * n - 1) / 2
+        slope = np.full(at.shape, (n - 1 if align_corners else n) / 2, at.dtype)
         if mode != BICUBIC:
             at, factor = _inside(at, n, padding, align_corners)
             slope = slope if factor is None else slope * factor
         first = np.rint(at) if mode == NEAREST else np.floor(at)
-        fractions.append(at - first)
+        fractions.append(np.zeros_like(at) if mode == NEAREST else at - first)
         slopes.append(slope)
         line = [first + k for k in ((-1, 0, 1, 2) if mode == BICUBIC else (0,) if mode == NEAREST else (0, 1))]
         if mode == BICUBIC:
             line = [_inside(i, n, padding, align_corners)[0] for i in line]
         lines.append([_valid(i, n) for i in line])
-    corners = []
-    for numbers in itertools.product(*[range(len(line)) for line in lines]):
+    numbers = list(itertools.product(*[range(len(line)) for line in lines]))
+    places = np.empty((grid.shape[0], len(numbers), grid.shape[1]), np.int64)
+    for at, one in enumerate(numbers):
         flat: Any = 0
-        mask: Any = None
-        for k, n, line in zip(numbers, sizes, lines):
-            places, valid = line[k]
-            flat = flat * n + places
-            mask = valid if mask is None else mask & valid
-        corners.append((numbers, flat, None if mask.all() else mask))
-    return Neighbours(corners, fractions, slopes)
+        mask: Any = True
+        for k, n, line in zip(one, sizes, lines):
+            flat = flat * n + line[k][0]
+            mask = mask & line[k][1]
+        places[:, at] = np.where(mask, flat, math.prod(sizes))
+    return Neighbours(places, numbers, fractions, slopes)
 
 
 def _valid(at, n: int) -> tuple:
@@ -98,24 +98,55 @@ def piecewise(x, values, slopes):
     return values
 
 
-def gather_shared(x, places):
-    """The elements of images (batch, channels, *sizes) at places (batch, *points) of their planes, all channels alike."""
-    count, channels = x.shape[:2]
-    planes = x.reshape(count, channels, math.prod(x.shape[2:]))
-    flat = places.reshape(count, math.prod(places.shape[1:]))
-    out = np.empty((count, channels, flat.shape[1]), x.dtype)
-    for i in range(count):
-        planes[i].take(flat[i], axis=1, out=out[i], mode="clip")
-    return out.reshape(count, channels, *places.shape[1:])
+# --- elements at places of their planes, weighted and added: sum over k of x[n, c, places[n, k, p]] * weights[n, k, p] ---
+#
+# As a form in grad, x and weights it is linear in each of them; the three functions are its partial derivatives, and
+# differentiated each gives the others.
 
 
-def scatter_shared(x, places, sizes):
-    """Zeros (batch, channels, *sizes) with the elements of x added at places: the transpose of `gather_shared`."""
-    count, channels = x.shape[:2]
+@in_single
+def sample_at(x, weights, places):
+    """The weighted elements of images (batch, channels, *sizes) at places (batch, k, points), added up over k."""
+    planes = _with_zero(x)
+    out = np.empty((*x.shape[:2], places.shape[2]), x.dtype)
+    for i, one in enumerate(planes):
+        found = one.take(places[i].reshape(-1), axis=1).reshape(x.shape[1], *places.shape[1:])
+        found *= weights[i]
+        np.add.reduce(found, axis=1, out=out[i])
+    return out
+
+
+@in_single
+def sample_at_input_vjp(grad, weights, places, sizes):
+    """The gradient of the images, from that of `sample_at` (batch, channels, points)."""
+    count, channels = grad.shape[:2]
     area = math.prod(sizes)
-    out = np.zeros((count * channels, area), x.dtype)
-    if x.size:
-        starts = np.arange(count * channels).reshape(count, channels, 1) * area
-        at = (places.reshape(count, 1, math.prod(places.shape[1:])) + starts).reshape(-1)
-        np.add.at(out.reshape(-1), at, np.ascontiguousarray(x).reshape(-1))
-    return out.reshape(count, channels, *sizes)
+    out = np.zeros((count, channels, area + 1), grad.dtype)
+    starts = np.arange(channels).reshape(-1, 1) * (area + 1)
+    for i in range(count):
+        values = grad[i][:, None] * weights[i]
+        at = places[i].reshape(-1) + starts
+        made = np.bincount(at.reshape(-1), values.reshape(-1), channels * (area + 1))
+        out[i] = made.reshape(channels, area + 1)
+    return np.ascontiguousarray(out[..., :area]).reshape(count, channels, *sizes)
+
+
+@in_single
+def sample_at_weight_vjp(grad, x, places):
+    """The gradient of the weights (batch, k, points), from that of `sample_at`."""
+    planes = _with_zero(x)
+    out = np.empty(places.shape, x.dtype)
+    for i, one in enumerate(planes):
+        found = one.take(places[i].reshape(-1), axis=1).reshape(x.shape[1], *places.shape[1:])
+        found *= grad[i][:, None]
+        np.add.reduce(found, axis=0, out=out[i])
+    return out
+
+
+def _with_zero(x):
+    """The planes of images with a zero after the last element, for what lies outside."""
+    count, channels = x.shape[:2]
+    area = math.prod(x.shape[2:])
+    planes = np.zeros((count, channels, area + 1), x.dtype)
+    planes[..., :area] = x.reshape(count, channels, area)
+    return planes

@@ -93,7 +93,13 @@ from .placing import (  # noqa: F401
     place_last,
     unfold_place,
 )
-from .grids import gather_shared, grid_neighbours, piecewise, scatter_shared  # noqa: F401
+from .grids import (  # noqa: F401
+    grid_neighbours,
+    piecewise,
+    sample_at,
+    sample_at_input_vjp,
+    sample_at_weight_vjp,
+)
 from .moments import standardized, standardized_vjp, standardized_weight_vjp  # noqa: F401
 from .matrices import (  # noqa: F401
     adjugate,

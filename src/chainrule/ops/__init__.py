@@ -62,6 +62,6 @@ from . import (  # noqa: F401, I001
     sampling,
     dropout,
 )
-from . import margins, ctc, normalization  # noqa: F401
 from . import convolution, planes, pooling, adaptive_pooling, folding, unpooling, interpolation, vision, bags  # noqa: F401
+from . import margins, ctc, normalization  # noqa: F401
 from . import differentiable  # noqa: F401

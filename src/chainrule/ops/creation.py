@@ -191,6 +191,8 @@ def fill_number(name: str, value, argument: str = "fill_value", position: int = 
         raise TypeError(
             f"{name}(): argument '{argument}' (position {position}) must be Number, not {argument_type_name(value)}"
         )
+    if type(number) is int and not -(1 << 63) <= number < 1 << 64:
+        raise OverflowError("can't convert negative int to unsigned" if number < 0 else "int too big to convert")
     return number
 
 
@@ -198,9 +200,8 @@ def filled(shape: tuple, number, d) -> np.ndarray:
     """A new array full of one number."""
     # A float that the dtype surely holds needs no check.
     plain = type(number) is float and d.itemsize >= 4 and d.category == dtypes.FLOATING and -3e38 < number < 3e38
-    value = number if plain else number_array(number, d)
     array = allocate(np.empty, shape, d.numpy)
-    array.fill(value)
+    array.fill(number if plain else number_array(number, d))
     return array
 
 

@@ -104,8 +104,15 @@ def _stored(flat: list, d) -> np.ndarray:
         return np.array([bool(v) for v in flat], bool)
     elif d.category == COMPLEX:
         with np.errstate(over="ignore"):
-            return np.array([complex(v) for v in flat], np.complex128).astype(d.numpy)
+            return np.array([_complex_number(v) for v in flat], np.complex128).astype(d.numpy)
     return np.array([_whole(v, d) for v in flat], d.numpy)
+
+
+def _complex_number(value) -> complex:
+    try:
+        return complex(value)
+    except TypeError:
+        raise TypeError(f"must be real number, not {type(value).__name__}") from None
 
 
 def _narrowed(wide: np.ndarray, d) -> np.ndarray:

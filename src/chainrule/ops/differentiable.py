@@ -243,14 +243,6 @@ def bessel_i(n, x, scaled):
     return OPS["bessel_i"].general(n, x, scaled)
 
 
-def gather_shared(x, places):
-    return _call("gather_shared", x, _array(places))
-
-
-def scatter_shared(x, places, sizes):
-    return _call("scatter_shared", x, _array(places), sizes)
-
-
 def grid_neighbours(grid, sizes, mode, padding, align_corners):
     return vocabulary.grid_neighbours(grid._array, sizes, mode, padding, align_corners)
 

@@ -132,11 +132,12 @@ def range(start=_MISSING, end=_MISSING, step=1, *, out=None, dtype=None, layout=
 def steps_of(name: str, start, end, step, d) -> np.ndarray:
     """The elements of arange or range in the dtype."""
     if d is bool_ or d.category == COMPLEX or d in _LIMITED:
-        if not any(isinstance(v, complex) for v in (start, end, step)):
-            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{d.scalar_name}'")
-    for v in (start, end, step):
-        if isinstance(v, complex) and v.imag:
-            raise RuntimeError("value cannot be converted to type double without overflow")
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{d.scalar_name}'")
+    if any(isinstance(v, complex) for v in (start, end, step)):
+        if any(complex(v).imag for v in (start, end, step)):
+            kind = "int64_t" if name == "range" and d.category < FLOATING else "double"
+            raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+        start, end, step = (complex(v).real for v in (start, end, step))
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")
     # arange checks the steps of int64 as integers, those of narrower ones before they are cut off.
@@ -144,10 +145,12 @@ def steps_of(name: str, start, end, step, d) -> np.ndarray:
         a, b, s = (number_array(v, dtypes.int64).item() for v in (start, end, step))
     else:
         a, b, s = float(start), float(end), float(step)
-    if not s or s != s:
+    if not step or step != step or not s and name == "range":
         raise RuntimeError("step must be nonzero")
-    if (b < a) if s > 0 else (b > a):
+    if (b < a) if step > 0 else (b > a):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if not s:  # cut off to an integer
+        raise ValueError("step must be nonzero")
     if name == "range":
         count = int((b - a) / s + 1)
     elif d is dtypes.int64:
@@ -304,7 +307,7 @@ def linspace(start=_MISSING, end=_MISSING, steps=_MISSING, *, out=None, dtype=No
 
 def _linspace(start, end, steps: int, d) -> np.ndarray:
     """From the start in the first half and from the end in the second, with fused steps of the dtype."""
-    if d is bool_ or d in _LIMITED:
+    if (d is bool_ or d in _LIMITED) and steps > 1:
         raise NotImplementedError(f"\"linspace_cpu\" not implemented for '{d.scalar_name}'")
     start, end = number_array(start, d)[()], number_array(end, d)[()]
     if steps < 2:
@@ -359,6 +362,8 @@ def logspace(start=_MISSING, end=_MISSING, steps=_MISSING, base=10.0, *, out=Non
 
 def _logspace(start, end, steps: int, base, d) -> np.ndarray:
     """Exponents in float64 from bounds of the dtype, each power by the C library, as PyTorch's kernel does."""
+    if steps < 2:  # the only case that every dtype has
+        return np.full(steps, number_array(_power_of(base, start), d)[()] if steps else 0, d.numpy)
     if d is bool_ or d in _LIMITED:
         raise NotImplementedError(f"\"logspace_cpu\" not implemented for '{d.scalar_name}'")
     start, end = number_array(start, d)[()], number_array(end, d)[()]
@@ -367,8 +372,8 @@ def _logspace(start, end, steps: int, base, d) -> np.ndarray:
         return np.power(d.numpy.type(base), exponents)
     index = np.arange(steps)
     difference = int(end) - int(start) if d.category < FLOATING else end - start
-    step = float(difference) / (steps - 1) if steps > 1 else 0.0
-    half = max(steps // 2, steps == 1)
+    step = float(difference) / (steps - 1)
+    half = steps // 2
     exponents = np.concatenate((float(start) + step * index[:half], float(end) - step * (steps - 1 - index)[half:]))
     powers = np.array([_power(float(base), x) for x in exponents.tolist()])
     if d.category < FLOATING:
@@ -377,6 +382,10 @@ def _logspace(start, end, steps: int, base, d) -> np.ndarray:
         powers = powers.astype(np.float32)
     with np.errstate(over="ignore"):
         return powers.astype(d.numpy)
+
+
+def _power_of(base, exponent):
+    return base**exponent if isinstance(exponent, complex) else _power(float(base), float(exponent))
 
 
 def _power(base: float, exponent: float) -> float:

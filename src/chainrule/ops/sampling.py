@@ -14,7 +14,7 @@ from ..core.scalars import python_number
 from ..core.tensor import Tensor
 from ..random import distributions as draw
 from .creation import _is_index, _must_be_tensor, check_options, factory, finish, put, shape_of
-from .random import _combination, _operation, checked, generator_of, in_order
+from .random import _combination, _operation, checked, generator_of
 
 __all__: list[str] = []
 
@@ -76,19 +76,15 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
 
 
 def _bernoulli_kernel(self: Array, source):
-    if self.flags.c_contiguous:
-        return draw.bernoulli_of(source, self, self.dtype)
-    laid = draw.in_memory_order(self)
-    out = np.empty_like(self)
-    draw.in_memory_order(out)[...] = draw.bernoulli_of(source, laid, self.dtype)
-    return out
+    # The result is contiguous and drawn in its own order, however the probabilities lie.
+    return draw.bernoulli_of(source, self, self.dtype)
 
 
 _bernoulli = _operation("bernoulli", _bernoulli_kernel, "BernoulliBackward0")
 
 
 def _flip_out_kernel(self: Array, p: float, source):
-    return in_order(self, lambda shape: draw.bernoulli(source, shape, self.dtype, p))
+    return draw.bernoulli(source, self.shape, self.dtype, p)
 
 
 _bernoulli_number = _operation("bernoulli_p", _flip_out_kernel, "NotImplemented")

@@ -13,12 +13,13 @@ import re
 
 import numpy as np
 
+from ..core.call import own_code
 from ..core.declare import put_method
 from ..core.dtype import INTEGER, argument_type_name, dtype
 from ..core.registry import publish
 from ..core.tensor import Tensor
 
-__all__ = ["public", "checked"]
+__all__ = ["public", "checked", "explained"]
 
 # --- types ---
 
@@ -231,8 +232,7 @@ def checked(name: str, signatures: tuple, function, method: bool = False):
             read.extend(Signature.read(text, method) for text in signatures)
         given = args[1:] if method else args
         check(name, read, given, kwargs)
-        renamed = {k: v for k, v in kwargs.items() if k not in _RENAMED or any(k in s.names for s in read)}
-        renamed.update({_RENAMED[k]: v for k, v in kwargs.items() if k not in renamed})
+        renamed = _without_aliases(kwargs, read)
         if renamed.keys() == kwargs.keys() and _types_say_all(read, given, kwargs):
             right.add(key)
         return function(*args, **renamed)
@@ -245,6 +245,43 @@ def checked(name: str, signatures: tuple, function, method: bool = False):
         key = tuple(map(type, args))
         return function(*args) if key in right else slow(key, args, kwargs)
 
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def _without_aliases(kwargs: dict, signatures) -> dict:
+    """Keyword arguments under their first names: dim for axis."""
+    renamed = {k: v for k, v in kwargs.items() if k not in _RENAMED or any(k in s.names for s in signatures)}
+    renamed.update({_RENAMED[k]: v for k, v in kwargs.items() if k not in renamed})
+    return renamed
+
+
+def explained(name: str, signatures: tuple, function, method: bool = False):
+    """`function`, which raises TypeError or AttributeError for arguments that do not fit, in PyTorch's words: only then
+    are they looked at by the signatures. It need not know aliases of keyword arguments."""
+    read: list = []
+
+    def corrected(args: tuple, kwargs: dict):
+        if method and not args:
+            return kwargs
+        if not read:
+            read.extend(Signature.read(text, method) for text in signatures)
+        try:
+            check(name, read, args[1:] if method else args, kwargs)
+        except TypeError as error:
+            raise error from None
+        return _without_aliases(kwargs, read)
+
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, AttributeError):
+            renamed = corrected(args, kwargs)
+            if renamed.keys() == kwargs.keys():
+                raise
+        return function(*args, **renamed)
+
+    call = functools.update_wrapper(own_code(call), function)
     call.__name__ = call.__qualname__ = name
     return call
 

@@ -28,22 +28,34 @@ def piecewise(self: Array, values, slopes):
 
 
 @op(method=False, namespace=None, frees=("places",))
-def gather_shared(self: Array, places):
-    """The elements of images at places of their planes, all channels alike."""
-    return vocabulary.gather_shared(self, places)
+def sample_at(self: Array, weights: Array, places):
+    """The weighted elements of images at places of their planes, added up."""
+    return vocabulary.sample_at(self, weights, places)
 
 
 @op(method=False, namespace=None, frees=("places",))
-def scatter_shared(self: Array, places, sizes):
-    """Zeros with the elements added at places of their planes, all channels alike."""
-    return vocabulary.scatter_shared(self, places, sizes)
+def sample_at_input_vjp(self: Array, weights: Array, places, sizes):
+    """The gradient of the images, from that of `sample_at`."""
+    return vocabulary.sample_at_input_vjp(self, weights, places, sizes)
+
+
+@op(method=False, namespace=None, frees=("places",))
+def sample_at_weight_vjp(self: Array, x: Array, places):
+    """The gradient of the weights, from that of `sample_at`."""
+    return vocabulary.sample_at_weight_vjp(self, x, places)
 
 
 piecewise.derivative(of="self")(lambda xp, grad, slopes: grad * xp.constant(slopes))
-gather_shared.derivative(of="self")(
-    lambda xp, grad, self_shape, places: xp.scatter_shared(grad, places, tuple(self_shape[2:]))
+sample_at.derivative(of="self")(
+    lambda xp, grad, self_shape, weights, places: xp.sample_at_input_vjp(grad, weights, places, tuple(self_shape[2:]))
 )
-scatter_shared.derivative(of="self")(lambda xp, grad, places: xp.gather_shared(grad, places))
+sample_at.derivative(of="weights")(lambda xp, grad, self, places: xp.sample_at_weight_vjp(grad, self, places))
+sample_at_input_vjp.derivative(of="self")(lambda xp, grad, weights, places: xp.sample_at(grad, weights, places))
+sample_at_input_vjp.derivative(of="weights")(lambda xp, grad, self, places: xp.sample_at_weight_vjp(self, grad, places))
+sample_at_weight_vjp.derivative(of="self")(lambda xp, grad, x, places: xp.sample_at(x, grad, places))
+sample_at_weight_vjp.derivative(of="x")(
+    lambda xp, grad, self, x_shape, places: xp.sample_at_input_vjp(self, grad, places, tuple(x_shape[2:]))
+)
 
 
 # --- weights of neighbours ---
@@ -52,7 +64,7 @@ scatter_shared.derivative(of="self")(lambda xp, grad, places: xp.gather_shared(g
 def _weights(mode: int, t) -> list:
     """What the neighbours along one dimension count at a distance t from the one in the middle."""
     if mode == NEAREST:
-        return [None]
+        return [1 + 0 * t]
     if mode != BICUBIC:
         return [1 - t, t]
     return [_outer(t + 1), _inner(t), _inner(1 - t), _outer(2 - t)]
@@ -82,57 +94,37 @@ def _outer_slope(x):
 
 
 def _product(factors: list):
-    """The product of what is not None; None of nothing."""
-    made = None
-    for f in factors:
-        if f is not None:
-            made = f if made is None else made * f
+    made = factors[0]
+    for f in factors[1:]:
+        made = made * f
     return made
 
 
 def _fractions(xp, grid, near) -> list:
     """How far each point lies between its neighbours, per dimension, as functions of the grid."""
     dims = len(near.fractions)
-    return [xp.piecewise(xp.getitem(grid, (..., dims - 1 - d)), near.fractions[d], near.slopes[d]) for d in range(dims)]
+    flat = xp.reshape(grid, (*near.fractions[0].shape, dims))
+    return [xp.piecewise(xp.getitem(flat, (..., dims - 1 - d)), near.fractions[d], near.slopes[d]) for d in range(dims)]
 
 
-def _values(xp, input, places, mask):
-    """The elements of the images at one neighbour of every point, zeros outside."""
-    found = xp.gather_shared(input, places)
-    return found if mask is None else xp.select(xp.constant(np.broadcast_to(mask[:, None], found.shape)), found)
-
-
-def _sampled(xp, input, grid, near, mode: int):
-    """The images at the points: the neighbours, each by its weight."""
-    lines = [_weights(mode, t) for t in _fractions(xp, grid, near)]
-    total = None
-    for numbers, places, mask in near.corners:
-        found = _values(xp, input, places, mask)
-        weight = _product([line[k] for line, k in zip(lines, numbers)])
-        part = found if weight is None else found * xp.expand_dims(weight, 1)
-        total = part if total is None else total + part
-    return total
+def _of_neighbours(xp, near, lines: list):
+    """The products of a weight for each dimension, of every neighbour: (batch, neighbours, points)."""
+    made = [_product([line[k] for line, k in zip(lines, numbers)]) for numbers in near.numbers]
+    return xp.stack(made, 1)
 
 
 def _declare(dims: int):
     @op(name=f"grid_sampler_{dims}d", node=f"GridSampler{dims}DBackward0", method=False, namespace=None)
     def sample(input: Array, grid: Array, interpolation_mode, padding_mode, align_corners):
-        return laid_out(_kernel(input, grid, interpolation_mode, padding_mode, align_corners))
+        return _kernel(input, grid, interpolation_mode, padding_mode, align_corners)
 
     @sample.derivative(of="input")
     def _(xp, grad, input_shape, grid, interpolation_mode, padding_mode, align_corners):
         sizes = tuple(input_shape[2:])
         near = xp.grid_neighbours(grid, sizes, interpolation_mode, padding_mode, align_corners)
         lines = [_weights(interpolation_mode, t) for t in _fractions(xp, grid, near)]
-        total = None
-        for numbers, places, mask in near.corners:
-            weight = _product([line[k] for line, k in zip(lines, numbers)])
-            part = grad if weight is None else grad * xp.expand_dims(weight, 1)
-            if mask is not None:
-                part = xp.select(xp.constant(np.broadcast_to(mask[:, None], tuple(part.shape))), part)
-            part = xp.scatter_shared(part, places, sizes)
-            total = part if total is None else total + part
-        return total
+        flat = xp.reshape(grad, (*grad.shape[:2], near.places.shape[2]))
+        return xp.sample_at_input_vjp(flat, _of_neighbours(xp, near, lines), near.places, sizes)
 
     @sample.derivative(of="grid")
     def _(xp, grad, input, grid, interpolation_mode, padding_mode, align_corners):
@@ -142,16 +134,13 @@ def _declare(dims: int):
         near = xp.grid_neighbours(grid, sizes, interpolation_mode, padding_mode, align_corners)
         fractions = _fractions(xp, grid, near)
         lines = [_weights(interpolation_mode, t) for t in fractions]
-        slopes = [_slopes(interpolation_mode, t) for t in fractions]
-        totals: list = [None] * dims
-        for numbers, places, mask in near.corners:
-            common = xp.sum(grad * _values(xp, input, places, mask), 1)
-            for d in range(dims):
-                others = [line[k] for e, (line, k) in enumerate(zip(lines, numbers)) if e != d]
-                part = common * _product([slopes[d][numbers[d]], *others])
-                totals[d] = part if totals[d] is None else totals[d] + part
-        scaled = [t * xp.constant(s) for t, s in zip(totals, near.slopes)]
-        return xp.stack(list(reversed(scaled)), -1)
+        flat = xp.reshape(grad, (*grad.shape[:2], near.places.shape[2]))
+        parts = xp.sample_at_weight_vjp(flat, input, near.places)
+        made = []
+        for d, t in enumerate(fractions):
+            slopes = [*lines[:d], _slopes(interpolation_mode, t), *lines[d + 1 :]]
+            made.append(xp.sum(parts * _of_neighbours(xp, near, slopes), 1) * xp.constant(near.slopes[d]))
+        return xp.reshape(xp.stack(list(reversed(made)), -1), tuple(grid.shape))
 
     return sample
 
@@ -159,7 +148,9 @@ def _declare(dims: int):
 @in_single
 def _kernel(input, grid, mode, padding, align_corners):
     near = vocabulary.grid_neighbours(grid, input.shape[2:], mode, padding, align_corners)
-    return _sampled(vocabulary, input, grid, near, mode)
+    weights = _of_neighbours(vocabulary, near, [_weights(mode, t) for t in near.fractions])
+    out = vocabulary.sample_at(input, weights, near.places)
+    return out.reshape(*input.shape[:2], *grid.shape[1:-1])
 
 
 _SAMPLE = {dims: _declare(dims) for dims in (2, 3)}
