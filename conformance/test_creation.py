@@ -45,17 +45,23 @@ def test_ranges(name, start, end, step, dtype):
         return  # PyTorch aborts
     settled(dtype)
     last = step if name in ("arange", "range") else int(abs(step) * 2)
-    check(lambda T: getattr(T, name)(start, end, last, **options(T, dtype)), [], known=known_of(name, start, end, dtype))
+    check(
+        lambda T: getattr(T, name)(start, end, last, **options(T, dtype)), [], known=known_of(name, start, end, dtype)
+    )
     if name == "arange":
         check(lambda T: T.arange(end, **options(T, dtype)), [], known=known_of(name, start, end, dtype))
 
 
 LISTS = st.recursive(
-    st.one_of(st.sampled_from((0, 1, -1, 2.5, True, 1j, float("nan"), 2**31, 2**63 - 1, 2**64)), st.just("a"), st.none()),
+    st.one_of(
+        st.sampled_from((0, 1, -1, 2.5, True, 1j, float("nan"), 2**31, 2**63 - 1, 2**64)), st.just("a"), st.none()
+    ),
     lambda inner: st.lists(inner, max_size=3),
     max_leaves=6,
 )
-REGULAR = st.sampled_from(([], [[]], [[1, 2], [3, 4]], [[1.0], [2]], [True, 2], [[True]], [1, 2j], ((1, 2), [3, 4]), range(3)))
+REGULAR = st.sampled_from(
+    ([], [[]], [[1, 2], [3, 4]], [[1.0], [2]], [True, 2], [[True]], [1, 2j], ((1, 2), [3, 4]), range(3))
+)
 
 
 @deep
@@ -77,7 +83,9 @@ def test_tensor_of_an_array(shape, kind, dtype):
     check(lambda T: T.from_numpy(array[..., ::2] if shape else array), [], known=known)
 
 
-@pytest.mark.parametrize("name", ("zeros_like", "ones_like", "full_like", "rand_like", "new_zeros", "new_ones", "new_full", "new_tensor"))
+@pytest.mark.parametrize(
+    "name", ("zeros_like", "ones_like", "full_like", "rand_like", "new_zeros", "new_ones", "new_full", "new_tensor")
+)
 @deep
 @given(x=operands(EVERY), dtype=DTYPES, fill=NUMBERS)
 def test_like_another(name, x, dtype, fill):
@@ -85,7 +93,9 @@ def test_like_another(name, x, dtype, fill):
 
     def program(T, x):
         T.manual_seed(3)
-        arguments = {"full_like": (fill,), "new_zeros": ((2, 3),), "new_ones": (2, 3), "new_full": ((2,), fill)}.get(name, ())
+        arguments = {"full_like": (fill,), "new_zeros": ((2, 3),), "new_ones": (2, 3), "new_full": ((2,), fill)}.get(
+            name, ()
+        )
         if name == "new_tensor":
             return x.new_tensor([1, 0], **options(T, dtype))
         function = getattr(T, name) if name.endswith("_like") else getattr(T.Tensor, name)

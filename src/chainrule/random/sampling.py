@@ -110,7 +110,9 @@ def multinomial(gen: Generator, p: np.ndarray, n_sample: int, replacement: bool 
     if categories > 2**24:
         raise RuntimeError("number of categories cannot exceed 2^24")
     if not categories and n_sample == 1:
-        raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
     if not categories:
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if p.size == 0:
