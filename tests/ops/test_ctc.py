@@ -45,8 +45,13 @@ def test_values_against_all_paths(steps, blank):
 def test_derivatives_hold_for_any_input_not_only_for_log_softmax():
     targets = torch.tensor([[1, 2], [2, 2], [1, 0]])
     for reduction in ("none", "mean", "sum"):
-        check(lambda x: F.ctc_loss(x, targets, (5, 5, 3), (2, 2, 1), reduction=reduction), RNG.standard_normal((5, 3, 3)))
-    check(lambda x: F.ctc_loss(x.log_softmax(2), targets, (5, 5, 3), (2, 2, 1)), RNG.standard_normal((5, 3, 3)), order=3)
+        check(
+            lambda x, r=reduction: F.ctc_loss(x, targets, (5, 5, 3), (2, 2, 1), reduction=r),
+            RNG.standard_normal((5, 3, 3)),
+        )
+    check(
+        lambda x: F.ctc_loss(x.log_softmax(2), targets, (5, 5, 3), (2, 2, 1)), RNG.standard_normal((5, 3, 3)), order=3
+    )
     check(lambda x: F.ctc_loss(x, targets[0], (4,), (2,)), RNG.standard_normal((4, 3)))
 
 
@@ -105,7 +110,7 @@ def test_refusals():
         (RuntimeError, "target_lengths must be of size batch_size", (targets, (4, 4), (2,))),
         (RuntimeError, "input_lengths must be integral", (targets, torch.tensor([4.0, 4.0]), (2, 2))),
         (RuntimeError, "blank must be in label range", (targets, (4, 4), (2, 2), 3)),
-        (RuntimeError, "Expected targets to be labels from 0 to 2, but got 5", (targets + 3, (4, 4), (2, 1))),
+        (RuntimeError, "Expected targets to be labels from 0 to 2, but got 5", (targets + 4, (4, 4), (1, 1))),
         (TypeError, r"ctc_loss\(\) received an invalid combination of arguments - got \(Tensor, Tensor, int, int, int, int",
          (targets, 4, 2)),
         (ValueError, "foo is not a valid value for reduction", (targets, (4, 4), (2, 2), 0, "foo")),
@@ -115,5 +120,7 @@ def test_refusals():
             F.ctc_loss(logs, *arguments)
     with pytest.raises(NotImplementedError, match="\"ctc_loss_cpu\" not implemented for 'Half'"):
         F.ctc_loss(logs.half(), targets, (4, 4), (2, 2))
-    with pytest.raises(RuntimeError, match="Expected 3-dimensional tensor, but got 5-dimensional tensor for argument #1"):
+    with pytest.raises(
+        RuntimeError, match="Expected 3-dimensional tensor, but got 5-dimensional tensor for argument #1"
+    ):
         F.ctc_loss(logs[None], targets, (4, 4), (2, 2))

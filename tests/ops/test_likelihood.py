@@ -63,8 +63,8 @@ def test_derivatives(shape, target_shape, reduction):
     x, target = RNG.standard_normal(shape), torch.tensor(RNG.integers(0, 4, target_shape))
     weight = torch.tensor(WEIGHT)
     for function in (F.nll_loss, F.cross_entropy):
-        check(lambda x: function(x, target, reduction=reduction), x, order=3)
-        check(lambda x: function(x, target, weight, reduction=reduction), x)
+        check(lambda x, f=function: f(x, target, reduction=reduction), x, order=3)
+        check(lambda x, f=function: f(x, target, weight, reduction=reduction), x)
     if target_shape:
         ignored = int(target.reshape(-1)[0])
         check(lambda x: F.cross_entropy(x, target, weight, ignore_index=ignored, reduction=reduction), x)
@@ -96,7 +96,7 @@ def test_nodes_and_what_they_keep():
     assert F.nll_loss(lines, labels, reduction="none").grad_fn.name() == "ViewBackward0"
     made = x * 1
     loss = F.cross_entropy(made, t)
-    np.testing.assert_allclose(loss.grad_fn._saved_self.numpy(), special.log_softmax(x.detach().numpy(), 1))
+    np.testing.assert_allclose(loss.grad_fn._saved_self.detach().numpy(), special.log_softmax(x.detach().numpy(), 1))
     with torch.no_grad():
         made.mul_(3)  # the input itself is not kept
     loss.backward()

@@ -130,13 +130,13 @@ def test_sizes_that_differ():
 
 def test_old_arguments():
     x, y = torch.ones(2, 3), torch.zeros(2, 3)
-    for given, reduction in (
+    for old, reduction in (
         ({"size_average": False}, "sum"),
         ({"reduce": False}, "none"),
         ({"size_average": True}, "mean"),
     ):
         with pytest.warns(UserWarning, match=f"please use reduction='{reduction}' instead."):
-            assert torch.equal(F.mse_loss(x, y, **given), F.mse_loss(x, y, reduction=reduction))
+            assert torch.equal(F.mse_loss(x, y, **old), F.mse_loss(x, y, reduction=reduction))
     with pytest.warns(UserWarning, match="reduction='elementwise_mean' is deprecated."):
         assert F.l1_loss(x, y, reduction="elementwise_mean").item() == 1
     with pytest.raises(ValueError, match="foo is not a valid value for reduction"):

@@ -63,7 +63,11 @@ def test_triplets(reduction, swap, p):
     found = F.triplet_margin_loss(*tensors, 1.5, p, swap=swap, reduction=reduction)
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-9)
     found = F.triplet_margin_with_distance_loss(
-        *tensors, distance_function=lambda u, v: F.pairwise_distance(u, v, p), margin=1.5, swap=swap, reduction=reduction
+        *tensors,
+        distance_function=lambda u, v: F.pairwise_distance(u, v, p),
+        margin=1.5,
+        swap=swap,
+        reduction=reduction,
     )
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-9)
     check(lambda a, n, f: F.triplet_margin_loss(a, n, f, 1.5, p, swap=swap, reduction=reduction), anchor, near, far)
