@@ -16,6 +16,7 @@ __all__ = ["Neighbours", "grid_neighbours", "piecewise", "sample_at", "sample_at
 
 NEAREST, BILINEAR, BICUBIC = 1, 0, 2
 ZEROS, BORDER, REFLECTION = 0, 1, 2
+OUTSIDE = -(1 << 40)
 
 
 class Neighbours:
@@ -51,19 +52,20 @@ def grid_neighbours(grid, sizes, mode: int, padding: int, align_corners: bool) -
     numbers = list(itertools.product(*[range(len(line)) for line in lines]))
     places = np.empty((grid.shape[0], len(numbers), grid.shape[1]), np.int64)
     for at, one in enumerate(numbers):
-        flat: Any = 0
-        mask: Any = True
-        for k, n, line in zip(one, sizes, lines):
-            flat = flat * n + line[k][0]
-            mask = mask & line[k][1]
-        places[:, at] = np.where(mask, flat, math.prod(sizes))
+        flat: Any = lines[0][one[0]]
+        for k, n, line in zip(one[1:], sizes[1:], lines[1:]):
+            flat = flat * n + line[k]
+        places[:, at] = flat
+    np.copyto(places, math.prod(sizes), where=places < 0)
     return Neighbours(places, numbers, fractions, slopes)
 
 
-def _valid(at, n: int) -> tuple:
-    """(places that can be read, whether they are the ones that were asked for)."""
+def _valid(at, n: int):
+    """Places along a dimension; far below zero, whatever the other dimensions add, where that is outside."""
     valid = (at >= 0) & (at <= n - 1)
-    return np.where(valid, at, 0).astype(np.int64), valid
+    if valid.all():
+        return at.astype(np.int64)
+    return np.where(valid, np.where(valid, at, 0).astype(np.int64), OUTSIDE)
 
 
 def _inside(at, n: int, padding: int, align_corners: bool) -> tuple:
