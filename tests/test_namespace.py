@@ -17,17 +17,12 @@ def run(code: str) -> str:
 
 def test_import_loads_no_scipy_and_no_numpy_random():
     code = """
-import json, sys, time
-import numpy
-start = time.perf_counter()
+import json, sys
 import chainrule
-took = time.perf_counter() - start
 heavy = [m for m in sys.modules if m.partition(".")[0] == "scipy" or m == "numpy.random"]
-print(json.dumps([took, heavy, "chainrule.nn" in sys.modules]))
+print(json.dumps([heavy, "chainrule.nn" in sys.modules]))
 """
-    results = [json.loads(run(code)) for _ in range(3)]
-    assert results[0][1] == [] and results[0][2] is False
-    assert min(r[0] for r in results) < 0.5  # 0.1 s on a machine that does nothing else
+    assert json.loads(run(code)) == [[], False]
 
 
 def test_constants():
