@@ -80,6 +80,7 @@ from numpy import (  # noqa: F401
 )
 
 from . import placing
+from .attending import attend_vjp  # noqa: F401
 from .axes import gather_planes, map_axes, map_axes_vjp, scatter_planes  # noqa: F401
 from .placing import (  # noqa: F401
     accumulate,

@@ -63,5 +63,5 @@ from . import (  # noqa: F401, I001
     dropout,
 )
 from . import convolution, planes, pooling, adaptive_pooling, folding, unpooling, interpolation, vision, bags  # noqa: F401
-from . import margins, ctc, normalization  # noqa: F401
+from . import margins, ctc, normalization, attention  # noqa: F401
 from . import differentiable  # noqa: F401

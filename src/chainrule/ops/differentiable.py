@@ -136,6 +136,22 @@ def add_along(x, places, axis, shape):
     return _call("add_along", x, _array(places), axis, tuple(shape))
 
 
+def attend_vjp(grad, query, key, value, attention):
+    scores = _call("matmul", query * attention.scale, key.transpose(-2, -1))
+    if attention.bias is not None:
+        scores = scores + wrap(attention.bias)
+    weights = _call("softmax", scores, -1)
+    if attention.alive is not None:
+        weights = _call("where", wrap(attention.alive), weights, 0)
+    slope = _call("matmul", grad, value.transpose(-2, -1))
+    slope = weights * (slope - sum(slope * weights, -1, True)) * attention.scale
+    return (
+        _call("matmul", slope, key),
+        _call("matmul", slope.transpose(-2, -1), query),
+        _call("matmul", weights.transpose(-2, -1), grad),
+    )
+
+
 def _moments(x, moments) -> tuple:
     """x in the shape in which it is looked at, less its mean, and the reciprocal of its deviation."""
     x = _call("reshape", x, moments.shape)
