@@ -90,8 +90,9 @@ real(
     node="GridSampler3DBackward0",
 )
 sample = lambda T, x, g: T.nn.functional.grid_sample(x, g, align_corners=True)
-real("gather_shared", vjp(vjp(sample)), X(1, 1, 3, 4), X(1, 1, 2, 1), X(1, 1, 3, 4), U(1, 2, 1, 2), node=None)
-real("scatter_shared", vjp(sample), X(1, 1, 2, 1), X(1, 1, 3, 4), U(1, 2, 1, 2), node=None)
+real("sample_at", vjp(vjp(sample)), X(1, 1, 3, 4), X(1, 1, 2, 1), X(1, 1, 3, 4), U(1, 2, 1, 2), node=None)
+for op in ("sample_at_input_vjp", "sample_at_weight_vjp"):
+    real(op, vjp(sample), X(1, 1, 2, 1), X(1, 1, 3, 4), U(1, 2, 1, 2), node=None)
 cubic = lambda T, x, g: T.nn.functional.grid_sample(x, g, mode="bicubic", align_corners=True)
 real("piecewise", vjp(cubic), X(1, 1, 2, 1), X(1, 1, 3, 4), U(1, 2, 1, 2), node=None)
 
