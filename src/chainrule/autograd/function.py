@@ -254,7 +254,7 @@ class Function(metaclass=FunctionMeta):
         ctx.function = cls
         tensors = [a for a in args if isinstance(a, Tensor)]
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        recorded = state.grad_enabled and any(ctx.needs_input_grad)
+        recorded = state.grad_enabled and not state.inference and any(ctx.needs_input_grad)
         edges = tuple(edge_of(t) for t in tensors) if recorded else ()
         output = run_forward(cls, ctx, args)
         return finish(ctx, args, tensors, edges, output, recorded)

@@ -310,16 +310,16 @@ def make_binary_inplace(op, general):
                 return general(self, other)
             if other._counter is self._counter and other is not self:
                 return general(self, other)
-            if (other._edge is not None or other._view is not None) and (not modes.unusual or state.grad_enabled):
-                if other._view is None or view_edge(other) is not None:
+            if not modes.unusual or state.grad_enabled:
+                if other._edge is not None or other._view is not None and other._view.base._edge is not None:
                     return general(self, other)
             second = other._array
         counter = self._counter
         array = self._array
         if counter is None or 0 in array.strides:
             return general(self, other)
-        if (self._edge is not None or self._view is not None) and (not modes.unusual or state.grad_enabled):
-            if self._view is None or view_edge(self) is not None:
+        if not modes.unusual or state.grad_enabled:
+            if self._edge is not None or self._view is not None and self._view.base._edge is not None:
                 return general(self, other)
         try:
             kernel(array, second, out=array)

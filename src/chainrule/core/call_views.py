@@ -9,7 +9,7 @@ from .modes import modes, state
 from .node import Output, next_sequence
 from .spec import _SPECS, make_spec
 from .tensor import LEAF, Tensor
-from .views import MULTI_OUTPUT, NO_GRAD, ORDINARY, View, view_edge
+from .views import INFERENCE, MULTI_OUTPUT, NO_GRAD, ORDINARY, View, view_edge
 
 new = object.__new__
 
@@ -65,7 +65,7 @@ def _one(op):
             if base.replay is not None:
                 return general((self, *attributes))
             view.base = base.base
-            if view.meta == ORDINARY:
+            if view.meta == ORDINARY or base.meta == INFERENCE:
                 view.meta = base.meta
             edge = view_edge(self)
         if edge is None or not spec.inexact:

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +48,18 @@ def set_inference(enabled: bool) -> None:
             lower_flag(detour=True)
 
 
+_CLASS = (
+    "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or "
+    "methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method and "
+    "nothing else."
+)
+
+
+def _constructor(cls):
+    """The making of an object of a class as a function."""
+    return functools.wraps(cls, updated=())(lambda *args, **kwargs: cls(*args, **kwargs))
+
+
 class ThreadMode:
     """A context manager that is also a decorator of functions, generators, coroutines and asynchronous generators.
 
@@ -64,7 +77,8 @@ class ThreadMode:
 
     def __call__(self, func):
         if inspect.isclass(func):
-            raise TypeError(f"{type(self).__name__} decorates functions, not classes: {func.__name__}")
+            warnings.warn(_CLASS, FutureWarning, stacklevel=2)
+            return decorate(self.clone, _constructor(func))
         return decorate(self.clone, func)
 
 
@@ -186,7 +200,9 @@ class set_grad_enabled(ThreadMode):
 
     def __init__(self, mode: bool):
         if not isinstance(mode, bool):
-            raise TypeError(f"enabled must be a bool (got {type(mode).__name__})")
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
         self._previous = state.grad_enabled
         self.mode = mode
         set_grad(mode)
@@ -203,6 +219,9 @@ class set_grad_enabled(ThreadMode):
     def __call__(self, func):
         set_grad(self._previous)
         return super().__call__(func)
+
+    def __repr__(self):
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
 
 class inference_mode(ThreadMode):

@@ -14,7 +14,7 @@ from numpy.lib.array_utils import byte_bounds
 
 from . import views, vocabulary
 from .modes import state
-from .node import Node
+from .node import FREED, Node
 from .registry import OPS
 from .tensor import LEAF, wrap
 from .views import NOWHERE, check_history, geometry, move_retained, refresh, retained, view_edge
@@ -115,7 +115,8 @@ class CopySlices(Node):
 
     @classmethod
     def around(cls, inner, base_edge, base, view):
-        node = cls.make((base_edge, *inner.edges[1:]), (), base._spec)
+        # Something to free, so that it runs but once, as in PyTorch: the inner node may not save anything.
+        node = cls.make((base_edge, *inner.edges[1:]), (None, None, 0), base._spec)
         node.inner = inner
         node.replay = view._view.replay
         node.place = None if node.replay is not None else geometry(view._array, base._array)
@@ -128,6 +129,8 @@ class CopySlices(Node):
     def vjp(self, grad):
         if grad is None:
             return (None,) * len(self.edges)
+        if self.saved is None:
+            raise RuntimeError(FREED)
         out = np.empty_like(grad) if grad.strides == () else dense(self.spec, self.base_strides)
         out[...] = grad
         if self.replay is None:
@@ -151,6 +154,8 @@ class CopySlices(Node):
             return list(self.vjp(grads[0]))
         if grads[0] is None:
             return [None] * len(self.edges)
+        if self.saved is None:
+            raise RuntimeError(FREED)
         out = grads[0].clone()
         if self.replay is None and out.stride() != self.base_strides:
             out = wrap(dense(self.spec, self.base_strides)).copy_(out)
@@ -179,6 +184,7 @@ class CopySlices(Node):
 
     def release(self) -> None:
         self.inner.release()
+        self.saved = None
 
 
 def dense(spec, strides) -> np.ndarray:

@@ -126,7 +126,7 @@ def make_view(result, source, meta: int, replay=None) -> None:
             chained = _then(outer.replay or _strided(source, base), replay)
         elif chained is not None:
             chained = _then(chained, _strided(result, source))
-        if meta == ORDINARY:
+        if meta == ORDINARY or outer.meta == INFERENCE:
             meta = outer.meta
     result._view = View(base, cell[0], meta, chained)
 
