@@ -1,6 +1,7 @@
 """The general caller: every operation, every dtype, every mode.
 
-`apply` unwraps, promotes, runs the kernel, wraps and records; `apply_inplace` writes the result into an existing tensor. The backward step that goes with it is in vjp.py.
+`apply` unwraps, promotes, runs the kernel, wraps and records; `apply_inplace` and `apply_out` write the result into an
+existing tensor. The backward step that goes with it is in vjp.py.
 """
 
 import numpy as np
@@ -523,8 +524,63 @@ def reshape_inplace(op, operands, edges):
     return target
 
 
+def apply_out(op, values, out):
+    """Run an operation and put its result into `out`, which takes the result's shape."""
+    operands = unwrap(op, values)
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    for o in outs:
+        if not isinstance(o, Tensor):
+            raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {argument_type_name(o)}")
+    if op.formulas:
+        refuse_out_gradient(op.name, [o for o in flat(operands) if isinstance(o, Tensor)], outs)
+    result, arguments = compute(op, operands)
+    if not isinstance(result, (tuple, list)):
+        result = (result,)
+    result = [np.asarray(r) for r in result]
+    for o, r in zip(outs, result):
+        check_castable(o, spec_of(r).dtype)
+    for o, r in zip(outs, result):
+        write_out(o, r)
+    return out
+
+
+def refuse_out_gradient(name: str, inputs, outs) -> None:
+    if state.grad_enabled:
+        if any(edge_of(t) is not None for t in inputs):
+            raise RuntimeError(
+                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                "arguments requires grad."
+            )
+        if any(edge_of(t) is not None for t in outs):
+            raise RuntimeError(
+                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                "arguments requires grad."
+            )
+
+
 def check_castable(out, dtype) -> None:
     if not can_cast(dtype, out._spec.dtype):
         raise RuntimeError(
             f"result type {dtype.scalar_name} can't be cast to the desired output type {out._spec.dtype.scalar_name}"
         )
+
+
+def write_out(out, array) -> None:
+    """Put an array into a tensor given as `out=`: in place where the shapes agree, otherwise the tensor is resized."""
+    if out._spec.shape == array.shape:
+        np.copyto(out._array, array, casting="unsafe")
+    else:
+        if out._spec.numel:
+            import warnings
+
+            warnings.warn(
+                f"An output with one or more elements was resized since it had shape {list(out._spec.shape)}, which does "
+                f"not match the required output shape {list(array.shape)}. This behavior is deprecated, and in a future "
+                "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an "
+                "out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                UserWarning,
+                stacklevel=5,
+            )
+        out._array = array.astype(out._spec.array_dtype)
+        out._spec = spec_of(out._array)
+    bump(out)
