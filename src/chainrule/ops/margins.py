@@ -138,12 +138,15 @@ class Classes(NamedTuple):
     shape: tuple
 
 
-def _samples(name: str, input, target) -> None:
+def _check_shape(input) -> None:
     shape = input._spec.shape
     if len(shape) > 2 or 0 in shape[-1:]:
         raise RuntimeError(
             f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(shape)}"
         )
+
+
+def _check_labels(target) -> None:
     if target._spec.dtype.scalar_name != "Long":
         raise RuntimeError(f"expected scalar type Long but found {target._spec.dtype.scalar_name}")
 
@@ -158,6 +161,7 @@ def _classes(input, target, weight) -> Classes:
         )
     if weight is not None and weight._spec.numel != count:
         raise RuntimeError(f"inconsistent weight size, expected {count} but got {list(weight._spec.shape)}")
+    _check_labels(target)
     places = target._array
     if places.size and (np.minimum.reduce(places, axis=None) < 0 or np.maximum.reduce(places, axis=None) >= count):
         raise RuntimeError("target out of range")
@@ -205,10 +209,11 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         raise ValueError("weight must be one-dimensional")
     if not input._spec.ndim:
         input = input.reshape(1)
+    _check_shape(input)
+    classes = _classes(input, target, weight)
     refuse("multi_margin_loss_cpu_kernel", "biuc", input._array)
     refuse_half("multi_margin_loss_cpu_kernel", input)
-    _samples("multi_margin_loss", input, target)
-    return multi_margin_op.single(input, _classes(input, target, weight), int(p), float(margin), reduction)
+    return multi_margin_op.single(input, classes, int(p), float(margin), reduction)
 
 
 class Hinges(NamedTuple):
@@ -260,13 +265,14 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     reduction = reduction_of(reduction, size_average, reduce)
     expect_tensors("multilabel_margin_loss", input=input, target=target)
     shape = input._spec.shape
-    if len(shape) <= 2 and target._spec.shape != shape:
+    _check_shape(input)
+    if target._spec.shape != shape:
         raise RuntimeError(f"inconsistent target size: {list(target._spec.shape)} for input of size: {list(shape)}")
     if not shape:
         input, target = input.reshape(1), target.reshape(1)
-    _samples("multilabel_margin_loss", input, target)
     refuse("multilabel_margin_loss_forward_out_frame", "biuc", input._array)
     refuse_half("multilabel_margin_loss_forward_out_frame", input)
+    _check_labels(target)
     scores = np.atleast_2d(input._array)
     labels = np.atleast_2d(target._array)
     if labels.size and not (-1 <= labels.min() and labels.max() < scores.shape[-1]):

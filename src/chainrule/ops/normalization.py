@@ -16,6 +16,7 @@ from ..core.registry import FUNCTIONS, publish
 from ..core.tensor import Tensor, wrap
 from .loss import expect_tensors
 from .precision import HALF
+from .reduction import into
 from .refusal import not_implemented
 
 __all__ = ["layer_norm", "batch_norm", "group_norm", "instance_norm", "rms_norm", "local_response_norm"]
@@ -221,6 +222,8 @@ def _batch_norm(input, weight, bias, running_mean, running_var, training, moment
             f"batch_norm(): argument 'momentum' (position 7) must be float, not {argument_type_name(momentum)}"
         )
     spec = input._spec
+    if spec.ndim < 2 and not spec.numel:
+        return input.clone(), None
     if spec.ndim < 2:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-spec.ndim}, {spec.ndim - 1}], but got 1)"
@@ -276,13 +279,17 @@ def _torch_batch_norm(input, weight, bias, running_mean, running_var, training, 
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 
-def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
     """(batch_norm, the means, the reciprocals of the deviations), the latter two empty outside of training."""
     expect_tensors("native_batch_norm", input=input)
-    out, moments = _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
-    if not training:
-        return out, wrap(np.zeros(0, input._spec.array_dtype)), wrap(np.zeros(0, input._spec.array_dtype))
-    return out, wrap(moments.mean.reshape(-1)), wrap(moments.rstd.reshape(-1))
+    made, moments = _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    if training:
+        found = made, wrap(moments.mean.reshape(-1)), wrap(moments.rstd.reshape(-1))
+    else:
+        found = made, wrap(np.zeros(0, input._spec.array_dtype)), wrap(np.zeros(0, input._spec.array_dtype))
+    if out is None:
+        return found
+    return tuple(into("native_batch_norm", o, (input,), f.detach()) for o, f in zip(out, found))
 
 
 def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1,
