@@ -401,6 +401,9 @@ for _name, _published in (
     ("instance_norm", _instance_norm), ("rms_norm", rms_norm), ("native_layer_norm", native_layer_norm),
     ("native_batch_norm", native_batch_norm), ("native_group_norm", native_group_norm),
 ):  # fmt: skip
+    _published.__doc__ = (
+        _published.__doc__ or f"{_name} of torch.nn.functional, with the arguments in the order that torch.{_name} has."
+    )
     publish("torch", _name, _published)
 for _operation, _function in ((layer_norm_op, layer_norm), (batch_norm_op, batch_norm), (group_norm_op, group_norm),
                               (rms_norm_op, rms_norm), (rms_norm_half_op, rms_norm)):  # fmt: skip
