@@ -1,4 +1,4 @@
-"""Records of normalization, windows, resampling, unpooling, bags of embeddings and sequence losses."""
+"""Records of normalization, attention, windows, resampling, unpooling, bags of embeddings and sequence losses."""
 
 from ..catalogue import Const, U, X, real, vjp
 
@@ -18,6 +18,14 @@ real("batch_norm", F + "batch_norm", X(2, 3, 2), None, None, training=True, node
 real("batch_norm", F + "instance_norm", X(2, 3, 4), node=None)
 real("rms_norm", F + "rms_norm", X(2, 3), (3,), X(3), node="MulBackward0")
 real("rms_norm", F + "rms_norm", X(2, 3), (3,), node=None)
+for causal in (False, True):
+    real(
+        "scaled_dot_product_attention",
+        F + "scaled_dot_product_attention",
+        *(X(1, 2, 2, 2), X(1, 2, 3, 2), X(1, 2, 3, 2)),
+        is_causal=causal,
+        node="ScaledDotProductFlashAttentionForCpuBackward0",
+    )
 
 # --- windows ---
 
