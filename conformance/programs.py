@@ -271,12 +271,12 @@ def chunk(T, s, x, n, dim):
 
 @step(0.5)
 def detach(T, s, x):
-    return x.detach()
+    return None if x.is_inference() else x.detach()
 
 
 @step(0.3)
 def data(T, s, x):
-    return x.data
+    return None if x.is_inference() else x.data
 
 
 @step(0.3)

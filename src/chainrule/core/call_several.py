@@ -178,8 +178,8 @@ def make_inplace(op):
                 continue
             if promoted and (other.dtype is not spec.dtype or not same and not spec.direct):
                 return apply_inplace(op, values)
-            if recorded and (value._edge if value._view is None else view_edge(value)) is not None:
-                live = True
+            if recorded and (value._edge is not None or value._view is not None and value._view.base._edge is not None):
+                live = True  # the edge itself is not asked for yet: whether the target may be changed comes first
             if value._counter is counter and value is not target:
                 return apply_inplace(op, values)
             arrays[i] = value._array

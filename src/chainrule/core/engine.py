@@ -362,8 +362,8 @@ def store(leaf, grad, graph: bool, owned: bool) -> None:
     """Set or add to .grad: in place, so that whoever holds the .grad sees it, unless a graph is being made of it."""
     held = getattr(leaf, "_grad", None)
     if held is None:
-        if graph:
-            leaf._grad = grad
+        if graph:  # a copy that is recorded: the gradient itself may be in other hands
+            leaf._grad = wrap(laid_out_as(leaf._array, grad._array)).copy_(grad)
             return
         array = grad._array
         if not owned or array.base is not None or not array.flags.writeable:
