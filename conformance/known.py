@@ -79,6 +79,11 @@ def _theirs(*words):
 
 
 KNOWN: list[tuple] = [
+    (
+        "soft_margin_loss",
+        _theirs("is not differentiable with respect to argument 'target'"),
+        "PyTorch has no formula there.",
+    ),
     ("expand- writing", _theirs("numel: integer multiplication overflow"), "A size computed before it is looked at."),
     ("expand- writing", _texts("the number of sizes provided"), "How a type is written."),
     ("split1 writing", _texts("split_with_sizes expects"), "A dimension counted from the end or from the front."),

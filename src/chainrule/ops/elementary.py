@@ -353,7 +353,7 @@ def _(xp, grad, self, eps):
     low, high = (0, 1) if eps is None else (eps, 1 - eps)
     outside = xp.logical_not(xp.logical_and(self >= low, self <= high))
     inside = xp.where(outside, xp.ones_like(self) / 2, self)  # so that no infinity from outside gets into derivatives
-    slope = grad / (inside * (1 - inside))
+    slope = grad / (inside * (1 - inside) + 0.0)  # + 0: the pole at -0 is that at 0
     return xp.where(outside, xp.zeros_like(slope) if eps is not None else xp.zeros_like(slope) * math.nan, slope)
 
 
