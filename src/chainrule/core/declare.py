@@ -48,8 +48,9 @@ from .call_indexed import make_indexed
 from .call_pair import make_pair
 from .call_several import make_inplace, make_several, make_several_vjp
 from .call_views import make_view_caller
-from .general import apply, apply_out
+from .general import apply
 from .node import Node, node_class
+from .outputs import apply_out
 from .registry import METHODS, OPS, publish
 from .saved import read_saved
 from .tensor import Tensor
@@ -115,13 +116,15 @@ class Op:
     function: Any
     inplace_function: Any
     fast: Any  # of pointwise operations
+    shown: dict = {"self": "input"}  # what messages call the operands whose names differ
 
     def __init__(self, name, kernel, *, node=None, promote=(), result_kind="same", views=False, multi=False,
                  varargs=None, operands=(), nondifferentiable_outputs=(), frees=(), stand_in=None):  # fmt: skip
         self.name = name
         self.kernel = self.ufunc = kernel  # the fast callers of pointwise operations run the ufunc
         self.promote = promote
-        self.overloaded = False  # PyTorch names the combination of arguments it was given, not the one that is wrong
+        # PyTorch names the combination of arguments it was given, not the one that is wrong; True: one must be a tensor.
+        self.overloaded: Any = False
         self.numbers = promote  # of these, the ones that may be Python numbers
         self.check: Any = None
         self.result_kind = result_kind  # of promoted inputs: "same", "float" (integers become floating), "bool"

@@ -1,6 +1,6 @@
 """The general caller: every operation, every dtype, every mode.
 
-`apply` unwraps, promotes, runs the kernel, wraps and records; `apply_inplace` and `apply_out` write the result into an
+`apply` unwraps, promotes, runs the kernel, wraps and records; `apply_inplace` writes the result into an
 existing tensor. The backward step that goes with it is in vjp.py.
 """
 
@@ -44,6 +44,8 @@ def edge_of(tensor):
 def unwrap(op, values, inplace: bool = False) -> list:
     """The operands of an operation: Tensors, numbers (only where it promotes), None or lists of Tensors."""
     found = list(values)
+    if op.overloaded is True and not any(isinstance(v, Tensor) for v in values):
+        raise combination_error(op.name, values)
     for i in op.tensor_positions:
         value, kind, name = values[i], op.kinds[i], op.params[i]
         if isinstance(value, Tensor) or value is None and kind == "optional":
@@ -53,20 +55,25 @@ def unwrap(op, values, inplace: bool = False) -> list:
         elif name in op.numbers and isinstance(value, NUMBERS):
             found[i] = value.item() if isinstance(value, np.generic) else value
         elif op.overloaded:
-            got = ", ".join(argument_type_name(v) for v in values)
-            raise TypeError(
-                f"{op.name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-                " * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, *, Tensor out = None)\n"
-            )
+            raise combination_error(op.name, values)
         else:
             _must_be_tensor(op, value, name, i, inplace)
     return found
 
 
+def combination_error(name: str, values) -> TypeError:
+    """PyTorch's complaint about a function of two operands, tensors or numbers, that has no signature for these."""
+    got = ", ".join(argument_type_name(v) for v in values)
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+        " * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, *, Tensor out = None)\n"
+    )
+
+
 def _must_be_tensor(op, value, name, position, inplace: bool = False):
     if isinstance(value, Tensor):
         return value
-    shown = "input" if name == "self" else name
+    shown = op.shown.get(name, name)
     called = f"{op.name.removesuffix('_')}_" if inplace else op.name
     raise TypeError(
         f"{called}(): argument '{shown}' (position {position + (not inplace)}) must be Tensor, "
@@ -524,63 +531,8 @@ def reshape_inplace(op, operands, edges):
     return target
 
 
-def apply_out(op, values, out):
-    """Run an operation and put its result into `out`, which takes the result's shape."""
-    operands = unwrap(op, values)
-    outs = out if isinstance(out, (tuple, list)) else (out,)
-    for o in outs:
-        if not isinstance(o, Tensor):
-            raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {argument_type_name(o)}")
-    if op.formulas:
-        refuse_out_gradient(op.name, [o for o in flat(operands) if isinstance(o, Tensor)], outs)
-    result, arguments = compute(op, operands)
-    if not isinstance(result, (tuple, list)):
-        result = (result,)
-    result = [np.asarray(r) for r in result]
-    for o, r in zip(outs, result):
-        check_castable(o, spec_of(r).dtype)
-    for o, r in zip(outs, result):
-        write_out(o, r)
-    return out
-
-
-def refuse_out_gradient(name: str, inputs, outs) -> None:
-    if state.grad_enabled:
-        if any(edge_of(t) is not None for t in inputs):
-            raise RuntimeError(
-                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-                "arguments requires grad."
-            )
-        if any(edge_of(t) is not None for t in outs):
-            raise RuntimeError(
-                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-                "arguments requires grad."
-            )
-
-
 def check_castable(out, dtype) -> None:
     if not can_cast(dtype, out._spec.dtype):
         raise RuntimeError(
             f"result type {dtype.scalar_name} can't be cast to the desired output type {out._spec.dtype.scalar_name}"
         )
-
-
-def write_out(out, array) -> None:
-    """Put an array into a tensor given as `out=`: in place where the shapes agree, otherwise the tensor is resized."""
-    if out._spec.shape == array.shape:
-        np.copyto(out._array, array, casting="unsafe")
-    else:
-        if out._spec.numel:
-            import warnings
-
-            warnings.warn(
-                f"An output with one or more elements was resized since it had shape {list(out._spec.shape)}, which does "
-                f"not match the required output shape {list(array.shape)}. This behavior is deprecated, and in a future "
-                "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an "
-                "out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-                UserWarning,
-                stacklevel=5,
-            )
-        out._array = array.astype(out._spec.array_dtype)
-        out._spec = spec_of(out._array)
-    bump(out)

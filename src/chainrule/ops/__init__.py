@@ -65,3 +65,4 @@ from . import (  # noqa: F401, I001
 from . import convolution, planes, pooling, adaptive_pooling, folding, unpooling, interpolation, vision, bags  # noqa: F401
 from . import margins, ctc, normalization, attention  # noqa: F401
 from . import differentiable  # noqa: F401
+from . import outputs  # noqa: F401  (last: it looks at what the others have declared)

@@ -147,7 +147,8 @@ def _three(name: str, operation, doc: str) -> None:
             spec = self._spec
             if spec.direct and tensor1._spec is spec and tensor2._spec is spec and unrecorded(self, tensor1, tensor2):
                 step = _times(tensor1._array, value)
-                step = ufunc(step, tensor2._array, out=... if step is tensor1._array else step)
+                # The product of a 0-dim array and a number is no array.
+                step = ufunc(step, tensor2._array, out=... if step is tensor1._array or not spec.ndim else step)
                 np.add(self._array, step, out=self._array)
                 self._counter[0] += 1
                 return self

@@ -153,6 +153,8 @@ bitwise_left_shift = pointwise("bitwise_left_shift", _shift("lshift_cpu", np.lef
 bitwise_right_shift = pointwise(
     "bitwise_right_shift", _shift("rshift_cpu", np.right_shift, lambda a: np.where(a < 0, -1, 0)), binary=True
 )
+for _operation in (bitwise_and, bitwise_or, bitwise_xor, bitwise_left_shift, bitwise_right_shift):
+    _operation.overloaded = True
 
 gcd = pointwise("gcd", _no_bools("gcd", np.gcd), binary=True, numbers=())
 lcm = pointwise("lcm", _no_bools("lcm", np.lcm), binary=True, numbers=())

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core.declare import Array, _no_derivative, _show_no_derivative, op
 from ..core.dtype import of
-from ..core.general import refuse_out_gradient, write_out
+from ..core.outputs import check_out, refuse_out_gradient, write_out
 from ..core.registry import FUNCTIONS
 from ..core.return_types import return_type
 from ..core.tensor import wrap
@@ -132,6 +132,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     if out is None:
         return result
     refuse_out_gradient("histc", (), (out,))
+    check_out("histc", out, result._spec.dtype)
     write_out(out, result._array)
     return out
 

@@ -14,9 +14,10 @@ from ..core.attributes import check_memory_format
 from ..core.declare import method
 from ..core.device import check_cpu
 from ..core.dtype import argument_type_name, as_dtype, get_default_dtype
-from ..core.general import edge_of, write_out
+from ..core.general import edge_of
 from ..core.layout import channels_last_order, contiguous_format, layout, preserve_format, strided
 from ..core.modes import modes, state
+from ..core.outputs import write_out
 from ..core.registry import publish
 from ..core.scalars import number_array, number_dtype, python_number
 from ..core.size import Size

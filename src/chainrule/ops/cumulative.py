@@ -4,7 +4,7 @@ import numpy as np
 
 from ..core.declare import Array, op, put_method
 from ..core.dtype import FLOATING, bool_, complex128, float64, int64
-from ..core.general import refuse_out_gradient
+from ..core.outputs import refuse_out_gradient
 from ..core.return_types import return_type
 from ..core.tensor import wrap_dim
 from .picking import show_saved

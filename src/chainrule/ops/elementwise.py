@@ -100,6 +100,7 @@ rsub_number = pointwise(
     method=False,
     inplace=False,
 )
+rsub_number.name, rsub_number.overloaded = "rsub", True
 for _operation in (add, sub, rsub, rsub_number):
     _operation.node_type._saved_alpha = 1
 
@@ -108,7 +109,7 @@ for _operation in (add, sub, rsub, rsub_number):
 
 
 def _scaled(other, alpha):
-    return other if other.dtype.kind == "b" else other * other.dtype.type(alpha)
+    return np.logical_and(other, alpha) if other.dtype.kind == "b" else other * other.dtype.type(alpha)
 
 
 @op(promote=("self", "other"), node="AddBackward0", method=False, namespace=None)
@@ -223,6 +224,9 @@ def _rsub(input, other, *, alpha=1):
         return rsub_number.fast(input, other) if number else rsub.fast(input, other)
     _check_alpha(alpha, rsub, (input, other))
     return (rsub_number_scaled if number else rsub_scaled).general(input, other, alpha)
+
+
+_rsub.__name__ = _rsub.__qualname__ = "rsub"
 
 
 # --- division ---
@@ -351,7 +355,7 @@ fmod_by_number = pointwise(
     **_HIDDEN,
 )
 fmod.numbers = ()
-fmod.overloaded = fmod_by_number.overloaded = True
+floor_divide.overloaded = "numbers too"
 
 
 def by_operands(name: str, both: Op, by_number: Op, of_number: Op | None = None, doc: str = "") -> None:
@@ -371,7 +375,10 @@ def by_operands(name: str, both: Op, by_number: Op, of_number: Op | None = None,
     def call_inplace(self, other):
         return choose(self, other).inplace(self, other)
 
-    call.__name__ = call.__qualname__ = both.name = by_number.name = name
+    call.__name__ = call.__qualname__ = name
+    for operation in (both, by_number, of_number):
+        if operation is not None:
+            operation.name, operation.overloaded = name, True
     call.__doc__ = doc
     both.function = call
     publish("torch", name, call)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.declare import Array, op, put_method
 from ..core.dtype import argument_type_name
-from ..core.general import refuse_out_gradient, write_out
+from ..core.outputs import check_out, refuse_out_gradient, write_out
 from ..core.registry import publish
 from ..core.return_types import return_type
 from ..core.tensor import Tensor, wrap_dim
@@ -129,6 +129,8 @@ def named_results(name: str, kind, results, out, inputs=()):
         return kind(results)
     refuse_out_gradient(name, inputs, out)
     for target, result in zip(out, results):
+        check_out(name + " along a dimension", target, result._spec.dtype)
+    for target, result in zip(out, results):
         write_out(target, result._array)
     return kind.written(tuple(out))
 
@@ -146,6 +148,8 @@ def _extreme(name: str, whole, along, pairwise, what: str):
             if dim is MISSING:
                 raise combination_error(name, (), wrong)
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(wrong))}'")
+        if dim is not MISSING and not (isinstance(input, Tensor) and (isinstance(dim, Tensor) or is_dim(dim))):
+            raise combination_error(name, (input, dim), {})
         expect_tensor(name, input)
         if isinstance(dim, Tensor) or other is not None:
             return pairwise(input, dim if other is None else other, out=out)

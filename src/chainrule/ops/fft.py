@@ -6,7 +6,8 @@ import numpy as np
 
 from ..core import dtype as dtypes
 from ..core.dtype import FLOATING, get_default_dtype
-from ..core.general import can_cast, refuse_out_gradient, write_out
+from ..core.general import can_cast
+from ..core.outputs import refuse_out_gradient, write_out
 from ..core.registry import FUNCTIONS, publish
 from ..core.tensor import wrap_dim
 from .creation import check_options, finish

@@ -209,14 +209,14 @@ def _gather(input, dim, index, *, sparse_grad=False):
 
 def _with_out(name: str, function):
     """A function and method with `out=`."""
-    from ..core.general import check_castable, refuse_out_gradient, write_out
+    from ..core.outputs import check_out, refuse_out_gradient, write_out
 
     def call(*args, out=None, **kwargs):
         if out is None:
             return function(*args, **kwargs)
         refuse_out_gradient(name, [a for a in args if isinstance(a, Tensor)], (out,))
         result = function(*args, **kwargs)
-        check_castable(out, result._spec.dtype)
+        check_out(name, out, result._spec.dtype)
         write_out(out, result._array)
         return out
 
@@ -327,8 +327,9 @@ def nonzero(input, *, out=None, as_tuple=False):
     # Laid out by columns, as PyTorch does.
     found = np.array(array.nonzero()).T if array.ndim else np.empty((int(bool(array)), 0), np.int64)
     if out is not None:
-        from ..core.general import write_out
+        from ..core.outputs import check_out, write_out
 
+        check_out("nonzero", out, int64)
         write_out(out, found)
         return out
     return wrap(found)

@@ -6,8 +6,9 @@ from ..core.call_many import make_many
 from ..core.conversion import warn_once
 from ..core.declare import Arrays, Op, composite, op
 from ..core.dtype import argument_type_name, result_dtype
-from ..core.general import apply, apply_out
+from ..core.general import apply
 from ..core.layout import channels_last, is_laid_out
+from ..core.outputs import apply_out
 from ..core.spec import spec_of
 from ..core.tensor import Tensor, strides_of, wrap
 from .shape import as_dim, expect_tensor

@@ -8,6 +8,7 @@ import numpy as np
 from ..core import vocabulary
 from ..core.declare import Array, composite, op, pointwise, put_method
 from ..core.dtype import float64, of, result_dtype
+from ..core.general import NUMBERS, combination_error
 from ..core.registry import publish
 from ..core.tensor import Tensor
 from .casting import fill_value
@@ -124,7 +125,18 @@ def pow(input, exponent, *, out=None):
             exponent = exponent.item()
     if operation is pow_of_number and isinstance(input, np.generic):
         input = input.item()
-    return operation.general(input, exponent, out=out)
+    try:
+        return operation.general(input, exponent, out=out)
+    except (TypeError, ValueError):
+        check_operands("pow", input, exponent)
+        raise
+
+
+def check_operands(name: str, *operands) -> None:
+    """TypeError in PyTorch's words for operands that are not tensors and numbers, or all numbers."""
+    tensors = [o for o in operands if isinstance(o, Tensor)]
+    if not tensors or not all(isinstance(o, (Tensor, *NUMBERS)) for o in operands):
+        raise combination_error(name, operands)
 
 
 def pow_(self, exponent):
@@ -171,7 +183,13 @@ def float_power(input, exponent, *, out=None):
     complex_wanted = any(isinstance(v, complex) or isinstance(v, Tensor) and v.is_complex() for v in (input, exponent))
     dtype = float64.to_complex() if complex_wanted else float64
     number = complex if complex_wanted else float
+    check_operands("float_power", input, exponent)
     base, power = (v.to(dtype) if isinstance(v, Tensor) else number(v) for v in (input, exponent))
+    if out is not None and out._spec.dtype is not dtype:
+        raise RuntimeError(
+            f"the output given to float_power has dtype {out._spec.dtype.scalar_name} but the operation's result requires "
+            f"dtype {dtype.scalar_name}"
+        )
     return pow(base, power, out=out)
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..core.dtype import float32, float64
-from ..core.general import refuse_out_gradient, write_out
 from ..core.modes import state
+from ..core.outputs import refuse_out_gradient, write_out
 from ..core.tensor import Tensor, wrap, wrap_dim
 from .blending import lerp
 from .gathering import gather

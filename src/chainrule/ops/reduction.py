@@ -7,8 +7,8 @@ import numpy as np
 
 from ..core.call_whole import make_whole, make_whole_vjp
 from ..core.declare import Array, op, put_method
-from ..core.dtype import FLOATING, argument_type_name, dtype
-from ..core.general import refuse_out_gradient, write_out
+from ..core.dtype import FLOATING, argument_type_name, bool_, dtype, uint8
+from ..core.outputs import CAST, check_out, refuse_out_gradient, write_out
 from ..core.registry import publish
 from ..core.tensor import Tensor
 from .precision import HALF
@@ -91,6 +91,7 @@ def into(name: str, out, inputs, result):
     refuse_out_gradient(name, inputs, (out,))
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {argument_type_name(out)}")
+    check_out(name, out, result._spec.dtype)
     write_out(out, result._array)
     return out
 
@@ -330,7 +331,9 @@ def _truth(name: str, ufunc, doc: str):
             raise combination_error(name, (dim,), {})
         expect_bool(name, keepdim)
         result = operation.single(input, None if dim is MISSING else dim, keepdim)
-        return result if out is None else into(name, out, (input,), result.to(out.dtype))
+        return (
+            result if out is None else into(name, out, (input,), result.to(out.dtype if out.dtype is uint8 else bool_))
+        )
 
     return _published(name, function, operation, doc)
 
@@ -376,7 +379,11 @@ def reduction_function(name: str, whole, part, doc: str, *, several_dims: bool =
             check(input, dtype)
         if dtype is not None and not dtype.category >= FLOATING and input.requires_grad:
             raise RuntimeError(f"Autograd not support dtype: {dtype.scalar_name}")
+        if out is not None:
+            dtype = _dtype_for(name, out, dtype)
         result = whole_call(input, dtype) if dim is MISSING else part.single(input, dim, keepdim, dtype)
+        if out is not None and name == "mean" and dim is not MISSING:
+            check_out("mean along dimensions", out, result._spec.dtype, CAST)
         return result if out is None else into(name, out, (input,), result)
 
     for operation in (whole, part):
@@ -384,6 +391,15 @@ def reduction_function(name: str, whole, part, doc: str, *, several_dims: bool =
     _published(name, function, whole, doc)
     part.function = function
     return function
+
+
+def _dtype_for(name: str, out, dtype):
+    """The dtype to reduce in where the result goes into `out`: sums and products are computed in that of `out`."""
+    if dtype is not None:
+        check_out("with dtype=", out, dtype)
+    elif name != "mean" and isinstance(out, Tensor):
+        return out._spec.dtype
+    return dtype
 
 
 def _refuse_keywords(name: str, dim, wrong: dict):
@@ -440,6 +456,8 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None):
     if dtype is not None and dtype.category < FLOATING and input.requires_grad:
         raise RuntimeError(f"Autograd not support dtype: {dtype.scalar_name}")
     result = nansum_op.single(input, dim, keepdim, dtype)
+    if out is not None and dtype is not None:
+        check_out("with dtype=", out, dtype)
     return result if out is None else into("nansum", out, (input,), result)
 
 

@@ -243,3 +243,4 @@ def _heaviside_check(operands) -> None:
 heaviside = pointwise(
     "heaviside", _heaviside, binary=True, numbers=(), no_derivative="heaviside", check=_heaviside_check
 )
+heaviside.shown = {"self": "input", "other": "values"}

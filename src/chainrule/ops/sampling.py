@@ -9,7 +9,8 @@ import numpy as np
 
 from ..core.declare import Array, _no_derivative, _show_no_derivative, composite, op
 from ..core.dtype import argument_type_name, as_dtype, get_default_dtype, int64
-from ..core.general import broadcast_shapes, refuse_out_gradient, write_out
+from ..core.general import broadcast_shapes
+from ..core.outputs import refuse_out_gradient, write_out
 from ..core.scalars import python_number
 from ..core.tensor import Tensor
 from ..random import distributions as draw

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..core.dtype import bool_, int32, int64, of, result_dtype
-from ..core.general import write_out
+from ..core.outputs import write_out
 from ..core.registry import FUNCTIONS
 from ..core.tensor import Tensor, wrap
 from .refusal import refuse

@@ -8,7 +8,7 @@ import numpy as np
 from ..core import vocabulary
 from ..core.declare import Array, composite, method, op, pointwise, put_method
 from ..core.dtype import FLOATING, argument_type_name, bool_, float16, of, result_dtype, uint8
-from ..core.general import NUMBERS, apply_inplace, broadcast_shapes
+from ..core.general import NUMBERS, apply_inplace, broadcast_shapes, combination_error
 from ..core.registry import FUNCTIONS, publish
 from ..core.tensor import Tensor
 from .casting import fill_value, unrecorded
@@ -30,9 +30,17 @@ where_op.derivative(of="other")(lambda xp, grad, condition: xp.select(~condition
 def where(condition, input=None, other=None, *, out=None):
     """input where condition holds, other elsewhere; with a condition alone the indices where it holds."""
     if input is None and other is None:
+        if not isinstance(condition, Tensor):
+            raise TypeError(
+                f"where(): argument 'condition' (position 1) must be Tensor, not {argument_type_name(condition)}"
+            )
         return FUNCTIONS["torch"]["nonzero"](condition, as_tuple=True)
-    operands = (condition, input, other)
-    if not isinstance(condition, Tensor) or not all(isinstance(o, (Tensor, *NUMBERS)) for o in operands):
+    operands = (condition, input) if other is None else (condition, input, other)
+    if (
+        other is None
+        or not isinstance(condition, Tensor)
+        or not all(isinstance(o, (Tensor, *NUMBERS)) for o in operands)
+    ):
         got = ", ".join(argument_type_name(o) for o in operands)
         raise TypeError(f"where() received an invalid combination of arguments - got ({got}), but expected one of:")
     if condition._spec.dtype is not bool_:
@@ -329,26 +337,28 @@ def clamp_(self, min=None, max=None):
     return _choose_clamp(self, min, max).inplace(self, min, max)
 
 
-def _one_sided(bound, by_number, by_tensor):
+def _one_sided(name: str, input, bound, by_number, by_tensor):
+    if not isinstance(input, Tensor) or not isinstance(bound, (Tensor, *NUMBERS)):
+        raise combination_error(name, (input, bound))
     return by_tensor if isinstance(bound, Tensor) else by_number
 
 
 def clamp_min(input, min, *, out=None):
     """input, raised to min: a number or a tensor."""
-    return _one_sided(min, clamp_min_by_number, clamp_min_by_tensor).general(input, min, out=out)
+    return _one_sided("clamp_min", input, min, clamp_min_by_number, clamp_min_by_tensor).general(input, min, out=out)
 
 
 def clamp_max(input, max, *, out=None):
     """input, lowered to max: a number or a tensor."""
-    return _one_sided(max, clamp_max_by_number, clamp_max_by_tensor).general(input, max, out=out)
+    return _one_sided("clamp_max", input, max, clamp_max_by_number, clamp_max_by_tensor).general(input, max, out=out)
 
 
 def clamp_min_(self, min):
-    return _one_sided(min, clamp_min_by_number, clamp_min_by_tensor).inplace(self, min)
+    return _one_sided("clamp_min_", self, min, clamp_min_by_number, clamp_min_by_tensor).inplace(self, min)
 
 
 def clamp_max_(self, max):
-    return _one_sided(max, clamp_max_by_number, clamp_max_by_tensor).inplace(self, max)
+    return _one_sided("clamp_max_", self, max, clamp_max_by_number, clamp_max_by_tensor).inplace(self, max)
 
 
 for _function in (clamp, clamp_, clamp_min, clamp_min_, clamp_max, clamp_max_):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.declare import Array, op
 from ..core.dtype import of
-from ..core.general import refuse_out_gradient, write_out
+from ..core.outputs import refuse_out_gradient, write_out
 from ..core.return_types import return_type
 from ..core.tensor import wrap_dim
 from ..core.vocabulary import pick_along

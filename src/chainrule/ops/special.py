@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.declare import Array, camel, op, pointwise, put_method
 from ..core.dtype import bool_, get_default_dtype
-from ..core.general import check_castable, refuse_out_gradient, write_out
+from ..core.outputs import CAST, check_out, refuse_out_gradient, write_out
 from ..core.registry import publish
 from .elementary import erf, scipy_ufunc
 from .precision import HALF, in_single
@@ -177,7 +177,7 @@ def _ndtr(input, *, out=None):
     if out is None:
         return result
     refuse_out_gradient("special_ndtr", (input,), (out,))
-    check_castable(out, result._spec.dtype)
+    check_out("special_ndtr", out, result._spec.dtype, CAST)
     write_out(out, result._array)
     return out
 
