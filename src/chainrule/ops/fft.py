@@ -197,10 +197,10 @@ def _declare(name: str, transform, real: bool, doc: str) -> None:
         return _into(name, out, input, one(input, n, dim, norm), real)
 
     def function_2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-        return _into(name, out, input, several(input, s, dim, norm), real)
+        return _into(("fft" if name == "ifft" else name) + "n", out, input, several(input, s, dim, norm), real)
 
     def function_n(input, s=None, dim=None, norm=None, *, out=None):
-        return _into(name, out, input, several(input, s, dim, norm), real)
+        return _into(("fft" if name == "ifft" else name) + "n", out, input, several(input, s, dim, norm), real)
 
     for suffix, made, sizes in (
         ("", function, "int? n=None, int dim=-1"),
