@@ -119,7 +119,7 @@ def decorate(mode: Callable[[], Any], func):
                     else:
                         step = inner.asend(sent)
             finally:
-                await inner.aclose()
+                await _awaitable_steps(mode, inner.aclose())
 
         return async_generator
 
