@@ -140,6 +140,7 @@ def imag(x):
 
 def view_as_real(x):
     """A complex array as a real one with a last dimension of 2, in the same memory."""
+    x = np.asarray(x)  # a NumPy scalar, which a formula may make of 0 dimensions, has no memory to be shown
     item = x.itemsize // 2
     return as_strided(x.real, (*x.shape, 2), (*(s // item for s in x.strides), 1), 0)
 
@@ -447,6 +448,7 @@ class _Memory:
 
 def as_strided(base, shape, strides, offset):
     """The view of the memory of `base` with these strides and offset in elements, counted from its first element."""
+    base = np.asarray(base)
     item = base.itemsize
     start = base.__array_interface__["data"]
     memory = _Memory()

@@ -114,6 +114,8 @@ both("addcdiv", "addcdiv", X(2), X(2), X(2))
 
 both("view_as_real", lambda T, x: T.view_as_real(x) if x.is_complex() else T.view_as_real(T.complex(x, x)), X(2, 3))
 real("view_as_complex", "view_as_complex", X(3, 2))
+real("view_as_complex", lambda T, x: -T.view_as_complex(x), X(2), node="NegBackward0")
+both("view_as_real", lambda T, x: T.view_as_real(-x if x.is_complex() else T.complex(x, x)), X())
 real("view_as_complex", lambda T, x: T.view_as_complex(x[::2]), X(3, 2))
 for shape in ((2, 3), ()):
     real("complex", "complex", X(*shape), X(*shape))
