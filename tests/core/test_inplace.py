@@ -52,7 +52,8 @@ def test_every_change_raises_the_version_once():
     changes = [
         lambda: x.add_(1), lambda: x.mul_(v), lambda: x.copy_(v), lambda: x.fill_(2), lambda: x.zero_(), lambda: x.exp_(),
         lambda: x.__setitem__(0, v), lambda: x.__setitem__((0, 1), 3.0), lambda: x.__setitem__(x > 0, 1.0),
-        lambda: x.__setitem__([0, 1], v), lambda: x.masked_fill_(x > 0, 2.0), lambda: x.index_add_(0, torch.tensor([1]), x[:1] * 2),
+        lambda: x.__setitem__([0, 1], v), lambda: x.masked_fill_(x > 0, 2.0),
+        lambda: x.index_add_(0, torch.tensor([1]), x[:1] * 2),
         lambda: x[0].add_(1), lambda: x.t().add_(1), lambda: x.detach().add_(1), lambda: x.view(4)[1:3].sub_(1),
         lambda: x.t_(), lambda: x.unsqueeze_(0), lambda: x.squeeze_(0), lambda: x.transpose_(0, 1), lambda: x.clamp_(0, 1),
     ]  # fmt: skip
@@ -83,14 +84,15 @@ def test_augmented_assignment_counts_for_the_item_and_for_the_whole():
 @pytest.mark.parametrize(
     "change, text",
     [
-        (lambda x: x.add_(torch.ones(3)), "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 1"),
+        (lambda x: x.add_(torch.ones(3)), "The size of tensor a (2) must match the size of tensor b (3) at non-singleton "
+         "dimension 1"),
         (lambda x: x.add_(torch.ones(2, 2, 2)), "output with shape [2, 2] doesn't match the broadcast shape [2, 2, 2]"),
         (lambda x: x.long().add_(0.5), "result type Float can't be cast to the desired output type Long"),
         (lambda x: x.mul_(1j), "result type ComplexFloat can't be cast to the desired output type Float"),
         (lambda x: x.__setitem__(0, torch.ones(3)), "The expanded size of the tensor (2) must match the existing size (3) at "
          "non-singleton dimension 0.  Target sizes: [2].  Tensor sizes: [3]"),
-        (lambda x: x.__setitem__(x > 0, torch.ones(3)), "shape mismatch: value tensor of shape [3] cannot be broadcast to indexing "
-         "result of shape [4]"),
+        (lambda x: x.__setitem__(x > 0, torch.ones(3)), "shape mismatch: value tensor of shape [3] cannot be broadcast to "
+         "indexing result of shape [4]"),
         (lambda x: x.expand(3, 2, 2).add_(1), "unsupported operation: more than one element of the written-to tensor refers to a "
          "single memory location. Please clone() the tensor before performing the operation."),
         (lambda x: x.view(-1)[1:].add_(x.view(-1)[:-1]), "unsupported operation: some elements of the input tensor and the "
