@@ -192,7 +192,9 @@ def test_classes_are_decorated_with_a_warning(mode):
         def __init__(self, value):
             self.value, self.made = value, torch.is_grad_enabled()
 
-    text = "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions"
+    text = (
+        "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions"
+    )
     with pytest.warns(FutureWarning, match=text):
         make = mode()(Thing)
     found = make(3)
